@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter):
 def lines_only(monkeypatch):
     """``select`` does not ask whether trees do better, which takes long and has its own tests."""
     select = import_module("sparsieve.selection.select")
-    monkeypatch.setattr(select, "relation_of", lambda *given, **how: None)
+    monkeypatch.setattr(select, "compare_paths", lambda *given, **how: None)
 
 
 pytest_plugins = ["fixtures.command_line", "fixtures.pages"]

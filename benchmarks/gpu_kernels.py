@@ -95,7 +95,7 @@ def rows():
         (64, 256, 8, 3, 8),
     )
     for name, tiling in cases:
-        report(f"XW {name}", lambda t=tiling: kernels.rows_on(X, W, tiling=t), n_bytes, exact)
+        report(f"XW {name}", lambda t=tiling: kernels.multiply_rows(X, W, tiling=t), n_bytes, exact)
 
 
 def columns():
@@ -122,7 +122,9 @@ def columns():
         (256, 16, 4, 4, 32),
     )
     for name, tiling in cases:
-        report(f"X'R {name}", lambda t=tiling: kernels.columns_on(X, R, tiling=t), n_bytes, exact)
+        report(
+            f"X'R {name}", lambda t=tiling: kernels.multiply_columns(X, R, tiling=t), n_bytes, exact
+        )
 
 
 def wide():
@@ -154,7 +156,7 @@ def wide():
     ):
         report(
             f"clip(X)'v {name}",
-            lambda t=tiling: kernels.columns_on(X, v, low, high, tiling=t),
+            lambda t=tiling: kernels.multiply_columns(X, v, low, high, tiling=t),
             n_bytes,
             exact,
         )
@@ -170,13 +172,13 @@ def wide():
         ):
             report(
                 f"clip(X)'U {width} vectors {name}",
-                lambda t=tiling, U=U: kernels.columns_on(X, U, low, high, tiling=t),
+                lambda t=tiling, U=U: kernels.multiply_columns(X, U, low, high, tiling=t),
                 n_bytes,
                 exact,
             )
     W = torch.randn((X.shape[1], 10), device="cuda")
     exact = (X[:50].clamp(-2.0, 2.0).double() @ W.double(), lambda out: out[:50])
-    report("clip(X)W", lambda: kernels.rows_on(X, W, low, high), n_bytes, exact)
+    report("clip(X)W", lambda: kernels.multiply_rows(X, W, low, high), n_bytes, exact)
 
 
 def moments():

@@ -49,7 +49,7 @@ class Meter:
     def __enter__(self):
         import torch
 
-        for name in ("columns_on", "rows_on", "moments", "absolute_distances"):
+        for name in ("multiply_columns", "multiply_rows", "moments", "absolute_distances"):
             self.kept[name] = getattr(self.passes, name)
             setattr(self.passes, name, self._counting(name, self.kept[name]))
         self.recorded = self.recorder.recorded

@@ -21,7 +21,14 @@ from types import SimpleNamespace
 from typing import Any
 
 WIDE, TALL, PAIRED = (1_000, 1_000_000), (200_000, 20_000), (1_000, 100_000)
-KERNELS = ("columns_on", "rows_on", "moments", "near_distances", "pair_distances", "pair_sums")
+KERNELS = (
+    "multiply_columns",
+    "multiply_rows",
+    "moments",
+    "near_distances",
+    "pair_distances",
+    "pair_sums",
+)
 REPEATS, N_PAIRS, N_CHECKED = 5, 20_000, 256
 
 
@@ -125,14 +132,19 @@ def passes_over(shape: tuple[int, int]) -> Iterator[tuple[str, str, Callable, Ca
     for width in (1, 4, 32):
         U = torch.randn((shape[0], width), device="cuda", generator=generator)
         for words, bounds, columns in (("", (), few), (", clipped", (low, high), clipped)):
-            pair = both("columns_on", U, *bounds)
-            yield "columns_on", f"X'U, {width} outputs{words}", *pair, columns.T @ U.double()
+            pair = both("multiply_columns", U, *bounds)
+            yield "multiply_columns", f"X'U, {width} outputs{words}", *pair, columns.T @ U.double()
     for width in (1, 10):
         W = torch.randn((shape[1], width), device="cuda", generator=generator)
         exact = X[:N_CHECKED].double() @ W.double()
-        yield "rows_on", f"XW, {width} outputs", *both("rows_on", W), exact
+        yield "multiply_rows", f"XW, {width} outputs", *both("multiply_rows", W), exact
         exact = X[:N_CHECKED].clamp(-1.5, 2.5).double() @ W.double()
-        yield "rows_on", f"XW, {width} outputs, clipped", *both("rows_on", W, low, high), exact
+        yield (
+            "multiply_rows",
+            f"XW, {width} outputs, clipped",
+            *both("multiply_rows", W, low, high),
+            exact,
+        )
     weights = torch.rand(shape[0], dtype=torch.float64, device="cuda", generator=generator)
     rows = torch.randperm(shape[0], device="cuda", generator=generator)[: shape[0] // 4]
     yield "moments", "moments", *both("moments"), few.var(dim=0, correction=0)
@@ -221,14 +233,14 @@ def fits() -> Iterator[tuple[str, Any, tuple[int, int], tuple[str, ...]]]:
     """(name, selector, shape of X, the kernels that serve it)."""
     import sparsieve as s
 
-    products = ("columns_on", "moments")
+    products = ("multiply_columns", "moments")
     yield "F", s.FStatisticSelector(50), WIDE, ("moments",)
     yield "mRMR", s.MRMRSelector(50), WIDE, products
     yield "forward", s.RidgeForwardSelector(50), WIDE, products
     yield "forward, clipped", s.RidgeForwardSelector(50, clip=3.0), WIDE, products
     yield "L20", s.L20Selector(50), WIDE, products
     yield "L21", s.L21Selector(50), WIDE, products
-    yield "RFS", s.RFSSelector(50), WIDE, ("columns_on", "rows_on", "moments")
+    yield "RFS", s.RFSSelector(50), WIDE, ("multiply_columns", "multiply_rows", "moments")
     yield "ReliefF", s.ReliefFSelector(50), PAIRED, KERNELS[3:]
 
 

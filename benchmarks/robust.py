@@ -184,7 +184,7 @@ def limited_rows():
                       f"{factor}x", theirs / seconds >= factor,
                       f"objective {published.objective:.4g}")  # fmt: skip
             rows = largest(row_norms(published.solution.W), K)
-            goal = RobustRefit().solve(problem.on(rows)).objective
+            goal = RobustRefit().solve(problem.restrict(rows)).objective
             seconds, final, total = until_greedy(problem, goal)
             yield Row(f"limited, rho {share}", name, seconds, "Algorithm 2 + refit", theirs,
                       f"{factor}x", theirs / seconds >= factor,

@@ -191,7 +191,7 @@ def counted_passes() -> list:
         for name in ("matmul", "rmatmul", "column_moments", "group_moments", "column_sq_norms"):
             if hasattr(kind, name):
                 noted(kind, name)
-    for module, name in ((dense_products, "clip_of"), (parallel_passes, "column_sizes")):
+    for module, name in ((dense_products, "find_clip_excess"), (parallel_passes, "column_sizes")):
         seen_before = getattr(module, name)
         setattr(module, name, lambda *args, run=seen_before: (seen.append("once"), run(*args))[1])
     return seen

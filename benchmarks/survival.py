@@ -53,9 +53,9 @@ def simulated(name: str) -> tuple[np.ndarray, np.ndarray]:
 def score_test(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The univariate score statistics of the Cox model."""
     from sparsieve.solvers.losses.cox import Cox
-    from sparsieve.validation.survival import as_survival, survival_of
+    from sparsieve.validation.survival import as_survival, survival_parts
 
-    loss = Cox(survival_of(as_survival(y)))
+    loss = Cox(survival_parts(as_survival(y)))
     none = np.zeros((len(X), 1))
     X = X - X.mean(axis=0)
     return (X.T @ loss.gradient(none)[:, 0]) ** 2 / np.maximum(

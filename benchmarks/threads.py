@@ -37,12 +37,12 @@ def gain(work, repeats: int) -> tuple[float, float, float]:
 def measured(n: int, d: int):
     """Rows of the table: what, seconds by one and by two threads, gain."""
     import sparsieve
-    from sparsieve.design import as_design, standardised
+    from sparsieve.design import as_design, standardise_columns
 
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((n, d), dtype=np.float32), np.arange(n) % N_CLASSES
     v = rng.standard_normal((n, N_CLASSES), dtype=np.float32)
-    design = standardised(as_design(X), centre=True, scale=True, clip=3.0).design
+    design = standardise_columns(as_design(X), centre=True, scale=True, clip=3.0).design
     yield "v @ X", *gain(lambda: v[:, 0] @ X, 7)
     yield "product, clipped and scaled", *gain(lambda: design.rmatmul(v[:, :1]), 7)
     yield "three of them", *gain(lambda: design.rmatmul(v), 7)

@@ -141,7 +141,7 @@ def test_a_chunk_that_fails_is_no_lost_connection(client):
 @pytest.mark.parametrize("per_worker", [2, 6])
 @pytest.mark.long("starts processes")
 def test_all_workers_take_part_in_every_pass(client, processes, monkeypatch, per_worker):
-    monkeypatch.setattr("sparsieve.scale.cluster.arrays.kept", lambda X: X)
+    monkeypatch.setattr("sparsieve.scale.cluster.arrays.persist_chunks", lambda X: X)
     n_workers = len(processes.workers)
     client.wait_for_workers(n_workers, timeout=600)
     chunks = ((10,) * per_worker * n_workers, (100,))
@@ -172,7 +172,7 @@ def test_more_data_than_the_workers_have_memory():
     fresh = Processes(2, memory="400MB")  # nothing is loaded there yet
     with contextlib.closing(fresh), distributed.Client(scheduler_file=str(fresh.file)) as client:
         client.wait_for_workers(2, timeout=600)
-        assert X.nbytes > sum(worker["memory_limit"] for worker in cluster.workers_of(client))
+        assert X.nbytes > sum(worker["memory_limit"] for worker in cluster.query_workers(client))
         found = RidgeForwardSelector(2).fit(X, y)
         peak = max(client.run(peak_memory).values())
     np.testing.assert_array_equal(found.get_support(indices=True), [3, 7])

@@ -159,7 +159,7 @@ def test_who_waits_for_compilation_is_told_once(watched, monkeypatch, capsys):
 
     now = [0.0]
     monkeypatch.setattr(_clock, "clock", lambda: now[0])
-    monkeypatch.setattr(_numba, "is_watched", lambda: watched)
+    monkeypatch.setattr(_numba, "is_interactive", lambda: watched)
     announced = _numba._Announced()
     for _ in range(4):
         announced.on_start(None)

@@ -94,7 +94,7 @@ class Reversed(ToySelector):
     ("cls", "check", "sentence"),
     [
         (Forgetful, "check_reaching", "returns the selector itself"),
-        (Greedy, "check_at", r"at\(1\) keeps 8 of 8 features"),
+        (Greedy, "check_other_counts", r"at\(1\) keeps 8 of 8 features"),
         (Greedy, "check_scores_ranking_and_support", "does not keep 3 features"),
         (ByPlace, "check_order_of_features", "when columns change places"),
         (ByPlace, "check_constant_features", "constant feature ranks before"),
@@ -133,9 +133,9 @@ def wine():
 
 
 def own_failures(selector):
-    from sparsieve.conformance import _outcome, as_selector, seeded
+    from sparsieve.conformance import _outcome, as_selector, seed_selector
 
-    found = seeded(as_selector(selector), 0)
+    found = seed_selector(as_selector(selector), 0)
     outcomes = {check.__name__: _outcome(check, found)["exception"] for check in OWN_CHECKS}
     return {name: str(e) for name, e in outcomes.items() if isinstance(e, AssertionError)}
 

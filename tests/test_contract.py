@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import L20Selector, all_estimators, solvers
-from sparsieve.selectors.fitted import why_not_converged
+from sparsieve.selectors.fitted import convergence_failure
 
 ESTIMATORS = all_estimators()
 WRAPPERS = {
@@ -189,7 +189,7 @@ def check_how_it_went(fitted, warned):
     assert fitted.n_iter_ >= 1
     # What a warning says, a report says, and the other way round.
     assert warned == (not fitted.converged_)
-    assert bool(why_not_converged(fitted)) == (not fitted.converged_)
+    assert bool(convergence_failure(fitted)) == (not fitted.converged_)
 
 
 @pytest.mark.thinned(3)

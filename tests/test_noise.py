@@ -165,7 +165,7 @@ def search(X, y, **how):
 
 
 def page(X, y, groups=None, **how):
-    kept = SelectedData.of(Correlations(2).fit(X, y), X, y, None)
+    kept = SelectedData.from_selector(Correlations(2).fit(X, y), X, y, None)
     return assess(kept, X, groups=groups, n_folds=4, seed=0, **how).p_value
 
 
@@ -175,7 +175,7 @@ def comparison(X, y, **how):
 
 
 def curves(X, y, groups=None):
-    kept = SelectedData.of(Correlations(n_features_to_select=2).fit(X, y), X, y)
+    kept = SelectedData.from_selector(Correlations(n_features_to_select=2).fit(X, y), X, y)
     return held_out_survival(kept, X, n_folds=3, groups=groups, n_shuffles=19).p_value
 
 

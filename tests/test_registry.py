@@ -16,7 +16,7 @@ from sparsieve.registry import (
     all_methods,
     find_class_name,
     find_selector,
-    measured,
+    load_measurements,
     method_name,
 )
 
@@ -83,10 +83,10 @@ def test_a_new_method_needs_no_entry(monkeypatch):
     from sparsieve import registry
 
     source = 'class NewSelector(LinearSelector):\n    """Keep what is new.\n\n    More."""\n'
-    exported, classes = registry._written()
+    exported, classes = registry._find_definitions()
     written = {**classes, "NewSelector": ("somewhere", ast.parse(source).body[0])}
-    monkeypatch.setattr(registry, "_written", lambda: (exported, written))
-    new = Method.of("NewSelector")
+    monkeypatch.setattr(registry, "_find_definitions", lambda: (exported, written))
+    new = Method.from_class_name("NewSelector")
     assert (new.name, new.words, new.seconds) == ("new", "Keep what is new.", None)
     assert new.purposes == {"regression", "sparse", "panel"}
 
@@ -127,7 +127,7 @@ def test_methods_said_to_be_for_panels_do_not_repeat_themselves():
 
 def test_every_method_has_a_time():
     """But for the one that refuses more features than samples."""
-    assert set(measured()) <= set(all_methods())
+    assert set(load_measurements()) <= set(all_methods())
     assert [name for name, method in all_methods().items() if method.seconds is None] == ["udfs"]
 
 

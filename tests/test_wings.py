@@ -55,7 +55,7 @@ class Halves:
         self.left, self.right = left, right
 
 
-def design_of(X):
+def make_design(X):
     if not isinstance(X, Halves):
         return None
     return DenseDesign(np.hstack([X.left, X.right]))
@@ -87,7 +87,7 @@ def package(tmp_path_factory):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: large-features\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
         "[sparsieve.selectors]\nlarge = large_features\n"
-        "[sparsieve.designs]\nhalves = halves:design_of\n"
+        "[sparsieve.designs]\nhalves = halves:make_design\n"
         "[sparsieve.arrays]\nhalves = halves:fetched\n"
     )
     return folder

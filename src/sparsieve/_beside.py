@@ -1,6 +1,6 @@
 """Arithmetic on arrays with an entry per feature that lie beside X: NumPy arrays, or tensors.
 
-What a design gives ``beside`` X is a NumPy array where X is in the memory of the host, and a tensor
+What a design gives beside X is a NumPy array where X is in the memory of the host, and a tensor
 on the device where X is on one. Operators, ``abs``, ``@``, ``.sum(axis=...)`` and ``.clip`` read
 the same for both; the few functions here are those that do not.
 """
@@ -14,7 +14,7 @@ import numpy as np
 SMALL = 4096  # numbers of an array whose rows are looked at one by one faster than all at once
 
 
-def here(array: Any) -> np.ndarray:
+def to_numpy(array: Any) -> np.ndarray:
     """An array beside X in the memory of the host; one that is there already is not copied."""
     return array if isinstance(array, np.ndarray) else array.cpu().numpy()
 
@@ -59,24 +59,24 @@ def largest(values: Any) -> float:
     return float(values.max()) if len(values) else 0.0
 
 
-def some_of(values: Any, places: np.ndarray) -> np.ndarray:
+def read_entries(values: Any, places: np.ndarray) -> np.ndarray:
     """A few of the values, in the memory of the host."""
-    return here(values[beside(places, values)])
+    return to_numpy(values[convert_like(places, values)])
 
 
-def put(array: Any, places: Any, values: Any) -> None:
+def write_entries(array: Any, places: Any, values: Any) -> None:
     """Write a few of the entries, or rows."""
     if isinstance(values, np.ndarray) and not isinstance(array, np.ndarray):
-        values = beside(values, array).to(array.dtype)
-    array[beside(places, array)] = values
+        values = convert_like(values, array).to(array.dtype)
+    array[convert_like(places, array)] = values
 
 
-def columns_at(array: Any, places: np.ndarray) -> np.ndarray:
+def take_columns(array: Any, places: np.ndarray) -> np.ndarray:
     """A few of the columns, in the memory of the host."""
-    return here(array[:, beside(places, array)])
+    return to_numpy(array[:, convert_like(places, array)])
 
 
-def beside(array: np.ndarray, other: Any) -> Any:
+def convert_like(array: np.ndarray, other: Any) -> Any:
     """A small array where another one is."""
     if isinstance(other, np.ndarray):
         return array
@@ -85,19 +85,19 @@ def beside(array: np.ndarray, other: Any) -> Any:
     return torch.from_numpy(np.ascontiguousarray(array)).to(other.device)
 
 
-def copied(array: Any) -> Any:
+def copy_array(array: Any) -> Any:
     """A copy in the same place."""
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 
-def zeros_for(entries: Any) -> Any:
+def zeros_like_entries(entries: Any) -> Any:
     """A zero in double precision for each of some entries."""
     if isinstance(entries, np.ndarray):
         return np.zeros(len(entries))
     return entries.new_zeros(len(entries)).double()
 
 
-def stacked(arrays: list[Any]) -> Any:
+def stack_rows(arrays: list[Any]) -> Any:
     """Arrays of a size as the rows of one."""
     if isinstance(arrays[0], np.ndarray):
         return np.array(arrays)
@@ -117,7 +117,7 @@ def most(array: Any, axis: int) -> np.ndarray:
     """The largest absolute values along an axis, on the host."""
     if isinstance(array, np.ndarray):
         return np.maximum(array.max(axis=axis, initial=0.0), -array.min(axis=axis, initial=0.0))
-    return here(array.abs().amax(dim=axis))
+    return to_numpy(array.abs().amax(dim=axis))
 
 
 def column_squares(array: Any) -> Any:
@@ -132,7 +132,7 @@ def strongest(values: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
     count = min(count, len(values))
     if not isinstance(values, np.ndarray):
         found = values.topk(count)
-        return here(found.values), here(found.indices)
+        return to_numpy(found.values), to_numpy(found.indices)
     top = np.argpartition(values, -count)[-count:]
     top = top[np.argsort(-values[top], kind="stable")]
     return values[top], top
@@ -145,6 +145,6 @@ def in_double(array: Any) -> Any:
     return array.double()
 
 
-def places_of(mask: Any) -> np.ndarray:
+def mask_indices(mask: Any) -> np.ndarray:
     """Where a mask is true: few places, in the memory of the host."""
-    return np.flatnonzero(mask) if isinstance(mask, np.ndarray) else here(mask.nonzero()[:, 0])
+    return np.flatnonzero(mask) if isinstance(mask, np.ndarray) else to_numpy(mask.nonzero()[:, 0])

@@ -27,7 +27,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def sentences_of(caught: list[warnings.WarningMessage]) -> list[str]:
+def warning_sentences(caught: list[warnings.WarningMessage]) -> list[str]:
     """What recorded warnings say, each once, on a line.
 
     Not what the garbage collector says of files and sockets: it comes upon them at any time, and
@@ -46,11 +46,11 @@ def no_numbers(n_missing: int, n_infinite: int, columns: Sequence[Any], imputer:
         remedy = "replace or drop them"
     return ValueError(
         f"Input X contains {kind} values: {count} value{'s' * (count != 1)} in "
-        f"{len(columns)} column{'s' * (len(columns) != 1)} ({listed(columns)}); {remedy}"
+        f"{len(columns)} column{'s' * (len(columns) != 1)} ({format_names(columns)}); {remedy}"
     )
 
 
-def listed(names) -> str:
+def format_names(names) -> str:
     """``'a', 'b' and 3 more``."""
     names = list(names)
     shown = ", ".join(repr(name) for name in names[:_MAX_NAMES])
@@ -73,7 +73,7 @@ def suggestion(name: str, known: Iterable[str], otherwise: str = "there are") ->
     close = difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)
     if close:
         return f"; did you mean {' or '.join(repr(folded[match]) for match in close)}?"
-    return f"; {otherwise} {listed(names)}" if names else "; there are none"
+    return f"; {otherwise} {format_names(names)}" if names else "; there are none"
 
 
 def did_you_mean(
@@ -94,7 +94,7 @@ def check_real(
     if (optional and value is None) or (auto and isinstance(value, str) and value == "auto"):
         return
     if isinstance(value, bool) or not isinstance(value, Real) or not _is_finite(value):
-        raise ValueError(f"{name} must be a real number, got {_shown(value)}")
+        raise ValueError(f"{name} must be a real number, got {_format_value(value)}")
     if minimum is not None and (value < minimum or (strict and value == minimum)):
         kind = "positive" if strict and minimum == 0 else f"at least {minimum}"
         raise ValueError(f"{name} must be {kind}, got {value!r}")
@@ -109,7 +109,7 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-def _shown(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """The value, or what it is where Python itself would not write so many digits."""
     if isinstance(value, int) and not _is_finite(value):
         return "a whole number larger than any float"

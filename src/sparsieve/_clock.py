@@ -22,6 +22,6 @@ class Deadline:
         return cls(clock() + seconds)
 
     @property
-    def passed(self) -> bool:
+    def is_over(self) -> bool:
         """Whether the moment is over."""
         return clock() > self.at

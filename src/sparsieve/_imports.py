@@ -26,19 +26,19 @@ def lazy_names(
     home = package["__name__"]
     parts = {module.partition(".")[0] for module in modules}
 
-    def imported(module: str) -> Any:
+    def import_home(module: str) -> Any:
         return import_module(f"{home}.{module}")
 
     def __getattr__(name: str) -> Any:
         if name == "__all__":
-            publics = {public for module in modules for public in imported(module).__all__}
+            publics = {public for module in modules for public in import_home(module).__all__}
             package[name] = sorted(publics.union(own))
             return package[name]
         if name in parts:
-            return imported(name)
+            return import_home(name)
         if not name.startswith("_"):
             for module in modules:
-                members = imported(module)
+                members = import_home(module)
                 if name in members.__all__:
                     package[name] = getattr(members, name)
                     return package[name]

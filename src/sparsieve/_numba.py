@@ -36,7 +36,7 @@ KERNELS: list[Any] = []
 _REGISTERED: dict[type, Any] = {}
 
 
-def registered(stub: Any, kind: type) -> Callable[[Function], Function]:
+def register_kind(stub: Any, kind: type) -> Callable[[Function], Function]:
     """Make code that calls ``stub`` call this where the first argument is a ``kind``.
 
     ``kind`` is a class of named tuples, and ``stub`` a function of ``functools.singledispatch``,
@@ -95,7 +95,7 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     options = {"no_cfunc_wrapper": True, **options}
 
     def decorate(function: Function) -> Function:
-        kernel = _kept(function, options) or njit(**options)(function)
+        kernel = _locate_cache(function, options) or njit(**options)(function)
         KERNELS.append(kernel)
         return kernel
 
@@ -117,7 +117,7 @@ class _Announced(event.Listener):
         if not self.depth:
             self.start = now
         self.depth += 1
-        if not self.said and self.spent + now - self.start > PATIENCE and is_watched():
+        if not self.said and self.spent + now - self.start > PATIENCE and is_interactive():
             self.said = True
             print(
                 "compiling, once: up to ten seconds for a method; python -m sparsieve.compile "
@@ -132,7 +132,7 @@ class _Announced(event.Listener):
             self.spent += _clock.clock() - self.start
 
 
-def is_watched() -> bool:
+def is_interactive() -> bool:
     """Whether messages are read as they come: in a terminal, or in a notebook."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
     return is_terminal or "ipykernel" in sys.modules
@@ -142,7 +142,7 @@ ANNOUNCED = _Announced()
 event.register("numba:compile", ANNOUNCED)
 
 
-def _kept(function: Any, options: dict[str, Any]) -> Any:
+def _locate_cache(function: Any, options: dict[str, Any]) -> Any:
     """The function with a place for its compiled code; None where there is none."""
     for ahead in (True, False):
         try:
@@ -152,7 +152,7 @@ def _kept(function: Any, options: dict[str, Any]) -> Any:
         kernel: Any = njit(**options)(function)
         if kernel is not function:  # numba is switched on
             kernel._cache = place
-        file = _remembered(kernel)
+        file = _find_cache(kernel)
         if file is not None and not _is_private(file._cache_path, function.__code__.co_filename):
             return None
         _note_what_it_uses(kernel, function)
@@ -201,16 +201,16 @@ def _note_what_it_uses(kernel: Any, function: Any) -> None:
     from which that one imports compiled functions.
     """
     others = {
-        name: repr(getattr(_remembered(value), "_source_stamp", None))
+        name: repr(getattr(_find_cache(value), "_source_stamp", None))
         for name, value in function.__globals__.items()
         if hasattr(value, "py_func") and value.py_func.__module__ != function.__module__
     }
-    file = _remembered(kernel)
+    file = _find_cache(kernel)
     if file is not None:
         file._source_stamp = (file._source_stamp, tuple(sorted(others.items())))
 
 
-def _remembered(kernel: Any) -> Any:
+def _find_cache(kernel: Any) -> Any:
     """Where the code of a function is kept, if it is: not while numba is switched off."""
     return getattr(getattr(kernel, "_cache", None), "_cache_file", None)
 
@@ -233,13 +233,13 @@ def _is_private(folder: str, source: str) -> bool:
             path != place and state.st_mode & stat.S_ISVTX
         )  # others cannot rename what is in it
         if state.st_uid not in trusted or (is_open and not sticks):
-            _warn_of(path)
+            _warn_unsafe_folder(path)
             return False
     return True
 
 
 @cache
-def _warn_of(folder: Path) -> None:
+def _warn_unsafe_folder(folder: Path) -> None:
     warnings.warn(
         f"functions are compiled anew in every process: other users can write to {folder}, and "
         "what is kept there would be run; set NUMBA_CACHE_DIR to a folder of your own",

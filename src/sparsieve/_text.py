@@ -23,25 +23,25 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def counted(number: int, noun: str) -> str:
+def plural(number: int, noun: str) -> str:
     """``1 feature``, ``20 features``.
 
     Examples
     --------
-    >>> from sparsieve._text import counted
-    >>> counted(1, "feature"), counted(1200, "feature")
+    >>> from sparsieve._text import plural
+    >>> plural(1, "feature"), plural(1200, "feature")
     ('1 feature', '1,200 features')
     """
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
-def p_shown(p_value: float) -> str:
+def format_p_value(p_value: float) -> str:
     """A p-value with the digits that it deserves.
 
     Examples
     --------
-    >>> from sparsieve._text import p_shown
-    >>> p_shown(0.0123), p_shown(0.34), p_shown(1e-9), p_shown(1.0)
+    >>> from sparsieve._text import format_p_value
+    >>> format_p_value(0.0123), format_p_value(0.34), format_p_value(1e-9), format_p_value(1.0)
     ('p = 0.012', 'p = 0.34', 'p < 0.001', 'p = 1')
     """
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"

@@ -20,20 +20,20 @@ SHIPPED = {
         "HIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
         "AHIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
     },
-    # design_of(X) for the package that the type of X comes from (design/external.py)
+    # make_design(X) for the package that the type of X comes from (design/external.py)
     "sparsieve.designs": {
-        "numpy": "sparsieve.scale.files.arrays:design_of",  # memory-mapped files
-        "h5py": "sparsieve.scale.files.arrays:design_of",
-        "zarr": "sparsieve.scale.files.arrays:design_of",
-        "anndata": "sparsieve.scale.files.tables:design_of",
-        "pyarrow": "sparsieve.scale.files.tables:design_of",
-        "dask": "sparsieve.scale.cluster.arrays:design_of",
-        "torch": "sparsieve.scale.gpu.tensor:design_of",
-        "sparsieve": "sparsieve.scale.gpu.host_streaming:design_of",  # Streamed
+        "numpy": "sparsieve.scale.files.arrays:make_design",  # memory-mapped files
+        "h5py": "sparsieve.scale.files.arrays:make_design",
+        "zarr": "sparsieve.scale.files.arrays:make_design",
+        "anndata": "sparsieve.scale.files.tables:make_design",
+        "pyarrow": "sparsieve.scale.files.tables:make_design",
+        "dask": "sparsieve.scale.cluster.arrays:make_design",
+        "torch": "sparsieve.scale.gpu.tensor:make_design",
+        "sparsieve": "sparsieve.scale.gpu.host_streaming:make_design",  # Streamed
     },
     # function of (name, values) that fetches a target or weights of such a package
     "sparsieve.arrays": {
-        "dask": "sparsieve.scale.cluster.cluster:gathered",
+        "dask": "sparsieve.scale.cluster.cluster:gather",
         "torch": "sparsieve.scale.gpu.tensor:plain_tensor",
     },
     # what a selection shows of itself, and the files of data sets
@@ -41,12 +41,12 @@ SHIPPED = {
         "report": "sparsieve.app.report.of_selection:write_report",
         "plot": "sparsieve.app.plotting.selection:draw",
         "figures": "sparsieve.app.plotting.selection:save_figures",
-        "source": "sparsieve.app.plotting.selection:source_of",
+        "source": "sparsieve.app.plotting.selection:make_source",
         "datasets": "sparsieve.app.io.benchmarks:read_file",
     },
     # what solvers and filters run beside an X on a device
     "sparsieve.device": {
-        "forward": "sparsieve.scale.gpu._forward:path_there",
+        "forward": "sparsieve.scale.gpu._forward:device_path",
         "swap_table": "sparsieve.scale.gpu._swap_table:DeviceTable",
         "mrmr": "sparsieve.scale.gpu._filters:DeviceCorrelation",
         "relieff": "sparsieve.scale.gpu._filters:on_device",
@@ -55,7 +55,7 @@ SHIPPED = {
 
 
 @cache
-def brought(group: str) -> dict[str, str]:
+def list_entries(group: str) -> dict[str, str]:
     """What packages bring under a group of entry points, by name; ours first."""
     found = dict(SHIPPED[group])
     for entry in entry_points(group=group):
@@ -63,17 +63,17 @@ def brought(group: str) -> dict[str, str]:
     return found
 
 
-def serving(group: str, X: Any) -> Any:
+def find_server(group: str, X: Any) -> Any:
     """What serves objects of the package that the type of X comes from; None where nothing does.
 
     Going by the name imports nothing: where X is such an object its package was imported before.
     """
     package = type(X).__module__.partition(".")[0]
-    return loaded(group, package) if package in brought(group) else None
+    return load_entry(group, package) if package in list_entries(group) else None
 
 
-def loaded(group: str, name: str) -> Any:
+def load_entry(group: str, name: str) -> Any:
     """The object behind an entry point, imported now."""
-    module, _, attribute = brought(group)[name].partition(":")
+    module, _, attribute = list_entries(group)[name].partition(":")
     home = import_module(module)
     return getattr(home, attribute) if attribute else home

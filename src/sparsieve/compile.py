@@ -129,7 +129,7 @@ def _passes(X: np.ndarray) -> None:
     rows = np.tile(X.T, (8, 3))  # wide enough to keep what clipping takes away
     least, most = rows.min(axis=0), rows.max(axis=0)
     most[0] *= most.dtype.type(0.99)
-    known = dense_products.clip_of(rows, least, most)
+    known = dense_products.find_clip_excess(rows, least, most)
     for clip in (known, known._replace(ends=np.full_like(known.ends, -1))):
         for n_outputs in (2, 4):
             dense_products.products(rows, clip, rows[:, :n_outputs])

@@ -15,9 +15,9 @@ from sklearn.exceptions import SkipTestWarning
 from sklearn.utils import get_tags
 
 from ._checks import check_choice
-from .registry import name_of
+from .registry import selector_name
 from .selectors.base import BaseSelector, FeatureScores
-from .selectors.methods import as_selector, seeded
+from .selectors.methods import as_selector, seed_selector
 
 __all__ = ["BaseSelector", "FeatureScores", "check_selector"]
 
@@ -67,7 +67,7 @@ def check_selector(selector: Any, *, on_fail: str | None = "raise") -> list[dict
 
     if on_fail is not None:
         check_choice("on_fail", on_fail, ("raise", "warn"))
-    found = seeded(clone(as_selector(selector)), 0)
+    found = seed_selector(clone(as_selector(selector)), 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkipTestWarning)
         results = estimator_checks.check_estimator(found, on_skip=None, on_fail=None)
@@ -77,7 +77,7 @@ def check_selector(selector: Any, *, on_fail: str | None = "raise") -> list[dict
     for result in results:
         if result["status"] == "failed" and on_fail is not None:
             said = " ".join(str(result["exception"]).split()) or type(result["exception"]).__name__
-            sentence = f"{name_of(found)} fails {result['check_name']}: {said}"
+            sentence = f"{selector_name(found)} fails {result['check_name']}: {said}"
             if on_fail == "raise":
                 raise AssertionError(sentence) from result["exception"]
             warnings.warn(sentence, stacklevel=2)
@@ -116,7 +116,7 @@ def _data(selector: BaseSelector) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _fitted(selector: BaseSelector, X: Any, y: Any, k: Any = 3) -> Any:
+def _fit(selector: BaseSelector, X: Any, y: Any, k: Any = 3) -> Any:
     return clone(selector).set_params(n_features_to_select=k).fit(X, y)
 
 
@@ -150,7 +150,7 @@ def check_scores_ranking_and_support(selector: BaseSelector) -> None:
     """Scores are numbers, ranks are 1 to d, support is the first k of them."""
     _takes_number(selector)
     X, y = _data(selector)
-    fitted, d = _fitted(selector, X, y), X.shape[1]
+    fitted, d = _fit(selector, X, y), X.shape[1]
     _require(np.shape(fitted.scores_) == (d,), "scores_ does not hold one number for every feature")
     _require(not np.isnan(fitted.scores_).any(), "scores_ holds NaN")
     _require(
@@ -178,14 +178,14 @@ def check_score_meaning(selector: BaseSelector) -> None:
     )
 
 
-def check_at(selector: BaseSelector) -> None:
+def check_other_counts(selector: BaseSelector) -> None:
     """``at`` gives other numbers as far as the fit went, and leaves the original as it is."""
     _takes_number(selector)
     X, y = _data(selector)
-    fitted = _fitted(selector, X, y, 4)
+    fitted = _fit(selector, X, y, 4)
     for k, count in [(1, 1), (0.25, 2), (4, 4), (6, 6), (8, 8)]:
         if count > fitted.n_ranked_:
-            _refused(partial(fitted.at, k), f"at({k}), beyond n_ranked_,")
+            _check_refusal(partial(fitted.at, k), f"at({k}), beyond n_ranked_,")
             continue
         kept = int(fitted.at(k).get_support().sum())
         _require(kept == count, f"at({k}) keeps {kept} of 8 features")
@@ -195,14 +195,14 @@ def check_at(selector: BaseSelector) -> None:
     )
 
 
-def check_at_is_nested_or_refitted(selector: BaseSelector) -> None:
+def check_smaller_counts(selector: BaseSelector) -> None:
     """Fewer features are some of more features, or what a fit for that number gives."""
     _takes_number(selector)
     X, y = _data(selector)
     fitted = selector.reaching(4).fit(X, y)
     few, more = fitted.at(2).support_, fitted.at(4).support_
     _require(
-        (few <= more).all() or np.array_equal(few, _fitted(selector, X, y, 2).support_),
+        (few <= more).all() or np.array_equal(few, _fit(selector, X, y, 2).support_),
         "at(2) holds features that are neither in at(4) nor kept by a fit for 2 features",
     )
 
@@ -273,7 +273,7 @@ def check_float32(selector: BaseSelector) -> None:
     _takes_number(selector)
     X, y = _data(selector)
     X = X.astype(np.float32)
-    found, wanted = _fitted(selector, X, y), _fitted(selector, X.astype(np.float64), y)
+    found, wanted = _fit(selector, X, y), _fit(selector, X.astype(np.float64), y)
     _same(found, wanted, "with float32", rtol=1e-2)
     made = [found.transform(X), getattr(found, "coef_", X)]
     _require(all(one.dtype == np.float32 for one in made), "float32 becomes another type")
@@ -286,9 +286,9 @@ def check_sparse_is_dense(selector: BaseSelector) -> None:
         raise Skipped("it takes dense data only")
     X, y = _data(selector)
     X = np.where(np.median(X) < X, X, 0.0)
-    wanted = _fitted(selector, X, y)
+    wanted = _fit(selector, X, y)
     for made in (sparse.csr_array(X), sparse.csc_array(X)):
-        found = _fitted(selector, made, y)
+        found = _fit(selector, made, y)
         _same(found, wanted, f"with {made.format.upper()}", rtol=1e-3)
         _require(sparse.issparse(found.transform(made)), "transform makes sparse data dense")
 
@@ -300,7 +300,7 @@ def check_order_of_features(selector: BaseSelector) -> None:
         raise Skipped("it draws at random, by the places of features or samples")
     X, y = _data(selector)
     order = np.array([3, 7, 0, 5, 1, 6, 2, 4])
-    wanted, found = _fitted(selector, X, y), _fitted(selector, X[:, order], y)
+    wanted, found = _fit(selector, X, y), _fit(selector, X[:, order], y)
     _same(found, wanted, "when columns change places", rtol=1e-3, order=order)
 
 
@@ -309,7 +309,7 @@ def check_constant_features(selector: BaseSelector) -> None:
     _takes_number(selector)
     X, y = _data(selector)
     X = np.hstack([np.full((len(X), 1), 3.0), X, np.zeros((len(X), 1))])
-    fitted = _fitted(selector, X, y, 8)
+    fitted = _fit(selector, X, y, 8)
     _require(not np.isnan(fitted.scores_).any(), "a constant feature gets the score NaN")
     _require(not fitted.support_[[0, -1]].any(), "a constant feature ranks before one that varies")
 
@@ -331,17 +331,17 @@ def check_bad_input(selector: BaseSelector) -> None:
         if not selector._needs_numbers:
             cases["y of one class"] = X, np.zeros(len(y), dtype=int)
     for case, (bad_X, bad_y) in cases.items():
-        _refused(partial(clone(selector).fit, bad_X, bad_y), case)
+        _check_refusal(partial(clone(selector).fit, bad_X, bad_y), case)
     if "n_features_to_select" in selector.get_params(deep=False):
         for count in (0, 1.5, "five"):
-            _refused(partial(_fitted, selector, X, y, count), f"n_features_to_select={count!r}")
+            _check_refusal(partial(_fit, selector, X, y, count), f"n_features_to_select={count!r}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            kept = int(_fitted(selector, X, y, 9).get_support().sum())
+            kept = int(_fit(selector, X, y, 9).get_support().sum())
         _require(kept == 8, f"n_features_to_select=9 keeps {kept} of 8 features instead of all")
 
 
-def _refused(call: Callable[[], Any], case: str) -> None:
+def _check_refusal(call: Callable[[], Any], case: str) -> None:
     try:
         call()
     except (ValueError, TypeError) as error:
@@ -356,8 +356,8 @@ def _refused(call: Callable[[], Any], case: str) -> None:
 OWN_CHECKS: tuple[Check, ...] = (
     check_scores_ranking_and_support,
     check_score_meaning,
-    check_at,
-    check_at_is_nested_or_refitted,
+    check_other_counts,
+    check_smaller_counts,
     check_reaching,
     check_feature_names,
     check_copies,

@@ -128,7 +128,7 @@ def out_of_memory(device: Any, purpose: str) -> Iterator[None]:
     try:
         yield
     except torch.OutOfMemoryError as error:
-        needed = _asked(str(error))
+        needed = _requested_amount(str(error))
         cuda = device.type == "cuda"
         free = _amount(torch.cuda.mem_get_info(device)[0]) if cuda else "less"
         raise MemoryError(
@@ -137,7 +137,7 @@ def out_of_memory(device: Any, purpose: str) -> Iterator[None]:
         ) from error
 
 
-def _asked(message: str) -> str:
+def _requested_amount(message: str) -> str:
     """The amount in torch's "Tried to allocate 2.00 GiB."""
     words = message.partition("Tried to allocate ")[2].split()
     return " ".join(words[:2]).rstrip(".") if len(words) > 1 else "more is"

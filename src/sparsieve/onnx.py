@@ -99,7 +99,7 @@ def _places(operator: Any) -> np.ndarray:
             "this model encodes text, dates or gaps of a data frame, which ONNX is not told of; "
             "select from columns of numbers alone"
         )
-    return step.places_in(operator.inputs[0].type.shape[1])
+    return step.find_places(operator.inputs[0].type.shape[1])
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 from ._imports import FAMILIES
-from ._wings import brought
+from ._wings import list_entries
 
 __all__ = ["all_estimators", "all_selectors"]
 
@@ -95,13 +95,13 @@ class Method:
     purposes: frozenset[str]
 
     @classmethod
-    def of(cls, class_name: str) -> Method:
+    def from_class_name(cls, class_name: str) -> Method:
         """All that a selector says of itself."""
-        module, node = _written()[1][class_name]
+        module, node = _find_definitions()[1][class_name]
         doc = ast.get_docstring(node) or ""
         said = re.search(r"^In short: (.*?)(?:\n\n|\Z)", doc, re.M | re.S)
         description = doc.partition("\n")[0]
-        row = measured().get(method_name(class_name))
+        row = load_measurements().get(method_name(class_name))
         seconds = None if row is None else float(row["seconds"])
         facts = {
             "regression": _attribute(class_name, "_accepts_regression"),
@@ -145,13 +145,13 @@ def all_methods() -> dict[str, Method]:
     >>> all_methods()["fisher"].cls()
     FisherSelector()
     """
-    exported, _ = _written()
+    exported, _ = _find_definitions()
     names = sorted((name for name in exported if name.endswith("Selector")), key=method_name)
-    return {method_name(name): Method.of(name) for name in names}
+    return {method_name(name): Method.from_class_name(name) for name in names}
 
 
 @cache
-def _written() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
+def _find_definitions() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
     """The names that families export, and module and definition of every class by its name."""
     exported: set[str] = set()
     classes = {}
@@ -170,7 +170,7 @@ def _written() -> tuple[set[str], dict[str, tuple[str, ast.ClassDef]]]:
 
 def _others() -> tuple[str, ...]:
     """The packages outside the core that bring selectors."""
-    return tuple(dict.fromkeys(brought("sparsieve.selectors").values()))
+    return tuple(dict.fromkeys(list_entries("sparsieve.selectors").values()))
 
 
 def _files(home: str) -> Iterator[tuple[str, Path]]:
@@ -191,7 +191,7 @@ def _files(home: str) -> Iterator[tuple[str, Path]]:
 
 def _family(class_name: str) -> Iterator[ast.ClassDef]:
     """The definition of a class, then those of what it inherits from, as far as they are ours."""
-    if class_name in (classes := _written()[1]):
+    if class_name in (classes := _find_definitions()[1]):
         node = classes[class_name][1]
         yield node
         for base in node.bases:
@@ -224,7 +224,7 @@ def _declares(class_name: str, field: str) -> bool:
 
 
 @cache
-def measured() -> dict[str, dict[str, str]]:
+def load_measurements() -> dict[str, dict[str, str]]:
     """What benchmarks/method_times.py found, by method; a new method has no line yet."""
     with (_HERE / "method_times.csv").open(encoding="utf-8", newline="") as rows:
         return {row["method"]: row for row in csv.DictReader(rows)}
@@ -361,7 +361,7 @@ def method_name(class_name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z].)|(?<=[A-Z])(?=[A-Z][a-z])", "-", stem).lower()
 
 
-def name_of(selector: Any) -> str:
+def selector_name(selector: Any) -> str:
     """What a selector is called in sentences and tables: its class, or the guest that it adapts."""
     return getattr(selector, "guest_name", type(selector).__name__)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sparsieve.design import DesignMatrix, standardised
+from sparsieve.design import DesignMatrix, standardise_columns
 from sparsieve.design.views import Deflated, Scaled, in_double
 
 
@@ -67,7 +67,7 @@ class DesignConformance:
         return check
 
     def test_shape_and_dtype(self, design, X):
-        assert np.count_nonzero(X) <= design.stored <= X.size
+        assert np.count_nonzero(X) <= design.n_entries <= X.size
         assert isinstance(design, DesignMatrix)
         assert tuple(design.shape) == X.shape
         assert np.dtype(design.dtype) == X.dtype
@@ -139,7 +139,7 @@ class DesignConformance:
         close(design.dense_columns(some[:1]), X[:, some[:1]])
         close(as_array(design.columns(some)), X[:, some])
         close(as_array(design.columns(some).columns(np.array([2, 0]))), X[:, [3, X.shape[1] - 1]])
-        taken = design.taken(some)
+        taken = design.take_columns(some)
         close(taken.cpu().numpy() if hasattr(taken, "cpu") else np.asarray(taken), X[:, some])
 
     def test_rows(self, design, X, close, rng):
@@ -160,7 +160,9 @@ class DesignConformance:
         if not maker.standardises:
             pytest.skip("a view that is made when standardising")
         weights = rng.random(len(X)) + 0.2 if weighted else None
-        view = standardised(design, centre=True, scale=True, sample_weight=weights, clip=clip)
+        view = standardise_columns(
+            design, centre=True, scale=True, sample_weight=weights, clip=clip
+        )
         expected = _standard(X.astype(np.float64), weights)
         if clip is not None:
             expected = _standard(np.clip(expected, -clip, clip), weights)
@@ -201,7 +203,7 @@ class DesignConformance:
 
     def test_the_array_of_the_user_stays_as_it_was(self, maker, design, X, dtype):
         if maker.standardises:
-            standardised(design, centre=True, scale=True, clip=1.0).design.rmatmul(X[:, :1])
+            standardise_columns(design, centre=True, scale=True, clip=1.0).design.rmatmul(X[:, :1])
         np.testing.assert_allclose(as_array(design), matrix(dtype=dtype), **tolerance(dtype))
 
     def test_passes(self, maker, design, X):

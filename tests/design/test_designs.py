@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsieve.design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardised
+from sparsieve.design import DenseDesign, DesignMatrix, SparseDesign, as_design, standardise_columns
 from sparsieve.design import standardise as convert
 from sparsieve.design.views import ClippedDense, Deflated, Scaled, clipped_sparse
 
@@ -127,7 +127,7 @@ def test_standardised(kind, weighted, clip, rng, monkeypatch):
     if kind == "large dense":
         monkeypatch.setattr(convert, "MAX_COPY_BYTES", 0)
     design = SparseDesign(sparse.csr_array(X)) if kind == "sparse" else DenseDesign(X)
-    view = standardised(design, centre=True, scale=True, sample_weight=weights, clip=clip)
+    view = standardise_columns(design, centre=True, scale=True, sample_weight=weights, clip=clip)
 
     def standard(Z):
         Z = Z - np.average(Z, axis=0, weights=weights)
@@ -146,12 +146,12 @@ def test_standardised(kind, weighted, clip, rng, monkeypatch):
 def test_large_designs_are_not_copied(monkeypatch):
     monkeypatch.setattr(convert, "MAX_COPY_BYTES", 0)
     design = DenseDesign(matrix((20, 5)))
-    assert standardised(design, centre=True, scale=True).design.base is design
+    assert standardise_columns(design, centre=True, scale=True).design.base is design
 
 
 def test_nothing_to_standardise_is_the_design_itself():
     design = DenseDesign(matrix((20, 5)))
-    assert standardised(design, centre=False, scale=False).design is design
+    assert standardise_columns(design, centre=False, scale=False).design is design
 
 
 def test_inner_products_of_very_sparse_columns(rng):
@@ -190,7 +190,7 @@ def test_weights_make_no_variance_of_a_stored_constant(rng):
         assert variances[0] <= 1e-28
         expected = DenseDesign(X).column_moments(weights)
         np.testing.assert_allclose([means, variances], expected, rtol=1e-12, atol=1e-14)
-        view = standardised(design, centre=True, scale=True, sample_weight=weights)
+        view = standardise_columns(design, centre=True, scale=True, sample_weight=weights)
         assert view.constant.tolist() == [True, False]
 
 

@@ -192,8 +192,8 @@ def test_passes_keep_their_threads_while_blas_has_one():
 
     with threadpool_limits(limits=2):
         allowed = stream.n_threads()
-        with stream.blas_alone():
+        with stream.limit_blas():
             assert (stream.n_threads(), blas_threads()) == (allowed, 1)
         assert (stream.n_threads(), blas_threads()) == (allowed, allowed)
-    with threadpool_limits(limits=1), stream.blas_alone():
+    with threadpool_limits(limits=1), stream.limit_blas():
         assert stream.n_threads() == 1

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.stats import norm
 
 from sparsieve import diagnose
-from sparsieve.diagnosis.leaks import _by_chance, _gap_above, _seldom_separated, tolerated
+from sparsieve.diagnosis.leaks import _by_chance, _find_gap, _seldom_separates, n_errors_allowable
 
 SHAPES = [(60, 100), (200, 1000)]
 
@@ -289,22 +289,22 @@ def test_how_often_a_normal_measurement_separates(rng):
     for sizes in ((30, 30), (60, 200), (300, 300)):
         low = rng.standard_normal((4000, sizes[0])).max(axis=1)
         high = shift + rng.standard_normal((4000, sizes[1])).min(axis=1)
-        assert _seldom_separated(sizes) == (np.mean(low < high) < 0.01)
+        assert _seldom_separates(sizes) == (np.mean(low < high) < 0.01)
 
 
 @pytest.mark.parametrize("n", [20, 60, 200, 1000])
 def test_tolerated_errors_are_what_two_percent_leave(rng, n):
     errors = (rng.random((4000, n)) < 0.02).sum(axis=1)
     if n >= 60:  # fewer samples do not allow for them
-        assert np.mean(errors <= tolerated(n)) > 0.98
+        assert np.mean(errors <= n_errors_allowable(n)) > 0.98
     honest = (rng.random((4000, n)) < 0.15).sum(axis=1)
-    assert tolerated(n) == 1 or np.mean(honest <= tolerated(n)) < 0.055
+    assert n_errors_allowable(n) == 1 or np.mean(honest <= n_errors_allowable(n)) < 0.055
 
 
 def test_gap_above():
-    assert _gap_above(np.array([40.0, 35.0, 9.0]), 8.0) == 9.0
-    assert _gap_above(np.array([40.0, 35.0]), 8.0) == 8.0
-    assert _gap_above(np.array([20.0, 15.0, 9.0]), 8.0) == np.inf
+    assert _find_gap(np.array([40.0, 35.0, 9.0]), 8.0) == 9.0
+    assert _find_gap(np.array([40.0, 35.0]), 8.0) == 8.0
+    assert _find_gap(np.array([20.0, 15.0, 9.0]), 8.0) == np.inf
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

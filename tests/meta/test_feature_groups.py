@@ -18,7 +18,7 @@ from sparsieve import (
     StabilitySelection,
 )
 from sparsieve.meta.halves import BOUNDS
-from sparsieve.meta.held_out import checked
+from sparsieve.meta.held_out import check_selector
 from sparsieve.persistence import load, save
 
 LABELS = np.repeat(np.arange(12), [1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4])
@@ -89,7 +89,7 @@ def test_a_search_counts_groups(problem):
 def test_the_check_on_held_out_samples_repeats_as_many_groups(problem):
     X, y = problem
     fitted = RidgeForwardSelector(2, feature_groups=LABELS).fit(X, y)
-    check, reason = checked(fitted, X, y, fit_seconds=None, how="", task="regression")
+    check, reason = check_selector(fitted, X, y, fit_seconds=None, how="", task="regression")
     assert not reason
     assert check.stability == pytest.approx(1.0)
     assert "the same feature groups in every fold" in check.sentence()

@@ -113,14 +113,14 @@ def test_no_six_samples_can_pass_and_twelve_perfect_ones_do():
         folds = folds_of(y, 3)
         perfect = [np.eye(2)[y[test]] for _, test in folds]
         found = against_guess(perfect, np.eye(2)[y], folds)
-        assert found.passed(1.0, 0.5) is passed
+        assert found.beats_guess(1.0, 0.5) is passed
 
 
 def test_a_score_below_the_guess_is_not_better_whatever_the_test_says():
     test = GuessTest(0.001, 100, True)
-    assert not test.passed(0.85, 0.9)
+    assert not test.beats_guess(0.85, 0.9)
     assert "look at every class" in test.sentence(0.85, 0.9, "accuracy")
-    assert test.passed(0.95, 0.9)
+    assert test.beats_guess(0.95, 0.9)
     assert test.sentence(0.95, 0.9) == ""
 
 

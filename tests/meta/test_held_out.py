@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine, make_regression
 
 from sparsieve import FisherSelector, RidgeForwardSelector, SelectorCV, _clock, compare, select
-from sparsieve.meta.held_out import HeldOutCheck, checked, held_out_check, score_interval
+from sparsieve.meta.held_out import HeldOutCheck, check_selector, held_out_check, score_interval
 from sparsieve.scoring import nogueira_stability
 
 pytestmark = pytest.mark.usefixtures("lines_only")
@@ -94,7 +94,7 @@ def test_what_cannot_be_checked_says_why():
     assert "the two largest classes have only 1 and 2 samples" in single.unchecked
     fitted = FisherSelector(2).fit(X, Y)
     fitted.support_ = np.zeros(13, dtype=bool)
-    none, reason = checked(fitted, X, Y, task="classification", fit_seconds=0.0, how="")
+    none, reason = check_selector(fitted, X, Y, task="classification", fit_seconds=0.0, how="")
     assert none is None
     assert "no feature was selected" in reason
 

@@ -19,15 +19,15 @@ from sparsieve.meta.rules import (
     describe,
     elbow,
     fewest,
+    format_score,
     in_force,
     median,
     not_the_median,
     one_se,
-    shown,
 )
 from sparsieve.scoring import split_difference
-from sparsieve.scoring.folds import make_folds, repeats_of
-from sparsieve.scoring.scorers import scorers_of
+from sparsieve.scoring.folds import fold_repeats, make_folds
+from sparsieve.scoring.scorers import resolve_scores
 
 SHARE = 0.25
 
@@ -77,7 +77,7 @@ def numbers_in(curve, text):
 def test_what_is_printed_as_a_mean_is_the_mean_over_the_folds(curve, rule):
     for k, printed in numbers_in(curve, words_of(curve, rule)):
         scores = curve.scores[list(curve.ks).index(k)]
-        assert printed == shown(curve, np.mean(scores))
+        assert printed == format_score(curve, np.mean(scores))
         digits = len(printed.partition("e")[0].partition(".")[2])
         unit = 10.0 ** (int(printed.partition("e")[2] or 0) - digits)
         assert float(printed) == pytest.approx(np.mean(scores), abs=0.5001 * unit)
@@ -154,12 +154,12 @@ def test_where_another_rule_stands_in_for_the_median_that_is_said():
 def test_a_repeat_begins_where_a_sample_is_held_out_once_more(rng):
     y = np.arange(12) % 2
     folds = [fold for seed in range(3) for fold in make_folds(y, 4, seed=seed)]
-    np.testing.assert_array_equal(repeats_of(folds, 12), np.repeat([0, 1, 2], 4))
+    np.testing.assert_array_equal(fold_repeats(folds, 12), np.repeat([0, 1, 2], 4))
     masks = [tuple(np.isin(np.arange(12), part) for part in fold) for fold in folds]
-    np.testing.assert_array_equal(repeats_of(masks, 12), repeats_of(folds, 12))
+    np.testing.assert_array_equal(fold_repeats(masks, 12), fold_repeats(folds, 12))
     shuffled = [np.split(rng.permutation(12), [9]) for _ in range(4)]  # test sets that overlap
-    assert not repeats_of(shuffled, 12).any()
-    assert not repeats_of(folds[:6], 12).any()  # the second repeat is not complete
+    assert not fold_repeats(shuffled, 12).any()
+    assert not fold_repeats(folds[:6], 12).any()  # the second repeat is not complete
 
 
 def test_half_of_the_repeats_outvote_the_highest_mean():
@@ -213,7 +213,7 @@ def scored(draw):
             ]
         )
     )
-    (score,) = scorers_of(name, task).values()
+    (score,) = resolve_scores(name, task).values()
     random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     losses = None
     if task == "classification" and draw(st.booleans()):
@@ -266,7 +266,7 @@ def test_the_fewest_are_as_good_as_the_best_by_the_documented_rule(curve):
 def test_of_noise_one_feature_is_kept():
     """The log loss of noise is that of a guess, whatever hits say."""
     random = np.random.default_rng(0)
-    (score,) = scorers_of("accuracy", "classification").values()
+    (score,) = resolve_scores("accuracy", "classification").values()
     scores = np.round(random.normal(0.5, 0.05, (8, 20)), 2)
     losses = np.log(2) + 0.001 * random.random((8, 20))
     curve = CountCurve(2 ** np.arange(8), scores, score=score, losses=losses, p_value=0.3)
@@ -327,7 +327,7 @@ def test_a_curve_worked_out_by_hand():
     assert curve.plateau == (1, 3)
     assert choices(curve) == {"fewest": 3, "median": 1, "one_se": 1, "best": 3, "elbow": 1}
     # Of a score that nobody knows nothing is given away; of R squared 5 % of the 0.11 are.
-    (score,) = scorers_of("r2", "regression").values()
+    (score,) = resolve_scores("r2", "regression").values()
     known = replace(curve, score=score)
     assert choices(known)["fewest"] == 3
     assert choices(replace(known, scores=scores - [[0.0], [-0.012], [0.0], [0.0]]))["fewest"] == 1
@@ -339,7 +339,7 @@ def test_a_curve_worked_out_by_hand():
 
 def test_a_single_repeat_keeps_the_smallest_of_a_flat_top_and_best_is_its_highest_mean():
     """Both are said, as a person would."""
-    accuracy = next(iter(scorers_of("accuracy", "classification").values()))
+    accuracy = next(iter(resolve_scores("accuracy", "classification").values()))
     flat = np.array([0.1, -0.1, 0.05, -0.05])
     scores = np.array([0.5 + flat, 0.739 + flat[::-1], 0.738 - flat, 0.7394 + flat])
     curve = CountCurve(np.array([1, 4, 9, 27]), scores, SHARE, accuracy)

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsieve import FisherSelector, ShadowSelector
-from sparsieve.selectors.around import tags_of
+from sparsieve.selectors.around import estimator_tags
 
 
 def correlations(X, y):
@@ -161,7 +161,7 @@ def test_bad_parameters(parameters, words):
 
 @pytest.mark.filterwarnings("error::DeprecationWarning")
 def test_a_function_has_no_tags_and_gets_sparse_data_on_every_scikit_learn():
-    assert tags_of(lambda X, y: np.ones(X.shape[1])).input_tags.sparse
+    assert estimator_tags(lambda X, y: np.ones(X.shape[1])).input_tags.sparse
 
 
 def test_copies_of_groups_get_the_rows_of_another_group():

@@ -48,7 +48,7 @@ def test_probabilities_are_plain_counts(planted):
     target = encode_target(y, task="auto", dtype=float, owner="test")
     counts = np.zeros(X.shape[1])
     for seed in np.random.RandomState(3).randint(np.iinfo(np.int32).max, size=3):
-        for half in SampleUnits.of(target).halves(np.random.RandomState(seed)):
+        for half in SampleUnits.from_target(target).halves(np.random.RandomState(seed)):
             counts += FisherSelector(4).fit(X[half], y[half]).support_
     np.testing.assert_allclose(fitted.selection_probabilities_, counts / 6)
 
@@ -72,7 +72,7 @@ def test_halves_are_disjoint_equal_and_stratified(rng):
     y = np.repeat([0, 1, 2], [21, 10, 6])
     target = encode_target(y, task="auto", dtype=float, owner="test")
     for seed in range(20):
-        first, second = SampleUnits.of(target).halves(np.random.RandomState(seed))
+        first, second = SampleUnits.from_target(target).halves(np.random.RandomState(seed))
         assert len(first) == len(second) == 18
         assert not set(first) & set(second)
         for k in range(3):
@@ -83,7 +83,7 @@ def test_groups_stay_together(planted):
     X, y = planted
     groups = np.arange(len(y)) // 3
     target = encode_target(y, task="auto", dtype=float, owner="test")
-    units = SampleUnits.of(target, groups)
+    units = SampleUnits.from_target(target, groups)
     n_groups = len(np.unique(groups))
     for seed in range(10):
         halves = units.halves(np.random.RandomState(seed))

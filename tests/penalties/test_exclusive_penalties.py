@@ -131,5 +131,7 @@ def test_prox_meets_its_optimality_conditions():
 
 def test_l20_keeps_or_drops():
     assert L20(0.5).value(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]])) == 0.5
-    assert L20(0.5).kept(np.array([[0.6, 0.0], [3.0, 4.0], [0.0, 0.0]]), 1.0).tolist() == [1]
-    assert L20(0.0).kept(np.zeros((2, 1)), 1.0).tolist() == []  # a zero row is never kept
+    assert L20(0.5).surviving_rows(
+        np.array([[0.6, 0.0], [3.0, 4.0], [0.0, 0.0]]), 1.0
+    ).tolist() == [1]
+    assert L20(0.0).surviving_rows(np.zeros((2, 1)), 1.0).tolist() == []  # a zero row is never kept

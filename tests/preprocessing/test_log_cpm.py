@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import LogCPM
 from sparsieve.preprocessing.prepare import preparation
-from sparsieve.scoring.engine import fitted_on
+from sparsieve.scoring.engine import fit_preparation
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def test_sparse_stays_sparse_and_precise(counts, make, dtype):
 
 def test_the_scale_is_that_of_the_training_samples(counts):
     train = np.arange(5)
-    fitted, made = fitted_on(preparation("log-cpm"), counts, train)
+    fitted, made = fit_preparation(preparation("log-cpm"), counts, train)
     assert fitted.scale_ == np.median(counts[train].sum(axis=1))
     np.testing.assert_array_equal(made, LogCPM().fit(counts[train]).transform(counts))
 
@@ -90,4 +90,4 @@ def test_what_changes_the_number_of_columns_is_refused(counts):
     from sklearn.decomposition import PCA
 
     with pytest.raises(ValueError, match="PCA makes 2 columns of 30"):
-        fitted_on(PCA(2), counts, np.arange(20))
+        fit_preparation(PCA(2), counts, np.arange(20))

@@ -12,13 +12,13 @@ from sparsieve import FisherSelector, SelectorCV, load, save
 from sparsieve.preprocessing.prepare import (
     PREPARATIONS,
     check_preparable,
-    described,
+    describe_preparation,
     fills_gaps,
     preparation,
     takes_logarithms,
 )
 from sparsieve.preprocessing.steps import Imputer, Log1p
-from sparsieve.scoring.engine import fitted_on
+from sparsieve.scoring.engine import fit_preparation
 
 NAN = np.nan
 GAPS = np.array([[1.0, NAN, 1.0], [2.0, NAN, 1.0], [9.0, NAN, NAN], [NAN, NAN, 3.0]])
@@ -66,9 +66,9 @@ def test_sparse_matrices_stay_sparse():
 
 def test_names_and_lists():
     for name in PREPARATIONS:
-        assert described(preparation(name)) == name
+        assert describe_preparation(preparation(name)) == name
     both = preparation(["impute", "log-cpm"])
-    assert (described(both), fills_gaps(both), takes_logarithms(both)) == (
+    assert (describe_preparation(both), fills_gaps(both), takes_logarithms(both)) == (
         ["impute", "log-cpm"],
         True,
         True,
@@ -109,7 +109,7 @@ def wine():
 def test_gaps_are_filled_by_training_samples_alone(wine):
     X, _ = wine
     train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
-    _, made = fitted_on(preparation("impute"), X, train)
+    _, made = fit_preparation(preparation("impute"), X, train)
     where = np.isnan(X[test, 3])
     assert np.unique(made[test, 3][where]) == pytest.approx(np.nanmedian(X[train, 3]))
     assert np.nanmedian(X[train, 3]) != np.nanmedian(X[:, 3])

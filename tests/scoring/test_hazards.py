@@ -7,7 +7,7 @@ import pytest
 
 from sparsieve.scoring.likelihood_models import hazard_ratios
 from sparsieve.solvers.losses.cox import Cox
-from sparsieve.validation.survival import as_survival, survival_of
+from sparsieve.validation.survival import as_survival, survival_parts
 
 
 def censored(n, coef, seed):
@@ -30,7 +30,7 @@ def test_intervals_by_numerical_derivatives():
     """The information is the second derivative of the partial likelihood, here by differences."""
     X, time, event = censored(80, np.array([0.5, -0.05]), 1)
     found = hazard_ratios(X, (time, event))
-    loss = Cox(survival_of(as_survival((time, event))))
+    loss = Cox(survival_parts(as_survival((time, event))))
     top, steps = np.log(found.ratio), np.diag([1e-3, 1e-4])
 
     def value(coef):

@@ -96,7 +96,7 @@ def test_everybody_gives_the_scores_of_a_plain_loop(selector, data, folds):
     for j in range(len(folds)):
         np.testing.assert_allclose(search.cv_results_[f"split{j}_test_score"], wanted[:, j])
     fitted = clone(selector).set_params(n_features_to_select=5).fit(X, y)
-    report = assess(SelectedData.of(fitted, X, y, None), X, n_folds=3, seed=0)
+    report = assess(SelectedData.from_selector(fitted, X, y, None), X, n_folds=3, seed=0)
     rows = [report.ks.index(k) for k in KS]
     np.testing.assert_allclose(report.scores["linear SVM"][rows], wanted)
     for j, (train, test) in enumerate(folds):

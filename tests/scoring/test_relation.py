@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 from sparsieve import BoostedTreesSelector, LikelihoodForwardSelector, RidgeForwardSelector
 from sparsieve.scoring import relation
-from sparsieve.scoring.relation import _filled, _judged, _ridge, relation_found
+from sparsieve.scoring.relation import _fill_gaps, _judge_errors, _ridge, compare_relations
 
 LINEAR, TREES = RidgeForwardSelector(), BoostedTreesSelector()
 
@@ -23,28 +23,30 @@ def data():
 def test_curves_and_interactions_are_for_trees(data):
     X, noise = data
     f = np.abs(X[:, 3]) + np.sign(X[:, 5] * X[:, 8])
-    found = relation_found(X, f + 0.4 * noise, "regression", LINEAR, TREES)
+    found = compare_relations(X, f + 0.4 * noise, "regression", LINEAR, TREES)
     assert found.choice == "trees"
     assert found.z > 5
     assert found.gain > 0.3
     assert found.sizes.tolist() == [5, 10]
     assert found.explained.shape == (2, 2)
-    assert found.curve_of("trees")[0] > found.curve_of("linear")[0] + 0.4
+    assert found.explained_curve("trees")[0] > found.explained_curve("linear")[0] + 0.4
     assert (found.n_samples, found.n_folds) == (300, 5)
     assert found.why.startswith("On samples held out, features by trees explain ")
     labels = np.where(f > np.median(f), "ill", "healthy")
-    assert relation_found(X, labels, "classification", LINEAR, TREES, n_folds=3).choice == "trees"
+    assert (
+        compare_relations(X, labels, "classification", LINEAR, TREES, n_folds=3).choice == "trees"
+    )
 
 
 def test_straight_lines_and_noise_are_for_the_linear_path(data):
     X, noise = data
-    found = relation_found(X, X[:, 2] - X[:, 4] + 0.5 * noise, "regression", LINEAR, TREES)
+    found = compare_relations(X, X[:, 2] - X[:, 4] + 0.5 * noise, "regression", LINEAR, TREES)
     assert found.choice == "linear"
-    assert found.curve_of("linear").min() > 0.7
-    nothing = relation_found(X, noise, "regression", LINEAR, TREES)
+    assert found.explained_curve("linear").min() > 0.7
+    nothing = compare_relations(X, noise, "regression", LINEAR, TREES)
     assert nothing.choice == "linear"
     # The linear path is never worse than a guess.
-    assert nothing.gain < 0 or nothing.curve_of("linear").max() > 0
+    assert nothing.gain < 0 or nothing.explained_curve("linear").max() > 0
 
 
 def test_small_and_wide_data_are_not_compared(data):
@@ -53,7 +55,7 @@ def test_small_and_wide_data_are_not_compared(data):
         ((X[:90], y[:90]), "fewer than 100 samples"),
         ((np.tile(X, 150), y), "more than 2,000 features"),
     ):
-        found = relation_found(*few, "regression", LINEAR, TREES)
+        found = compare_relations(*few, "regression", LINEAR, TREES)
         assert (found.choice, found.n_folds) == ("linear", 0)
         assert why in found.why
         assert found.explained.shape == (2, 0)
@@ -66,18 +68,20 @@ def test_counts_gaps_weights_and_groups(data):
     by_counts = {"task": "counts"}
     counts = rng.poisson(np.exp(1.5 * np.abs(X[:, 3]) - np.sign(X[:, 5] * X[:, 8])))
     paths = LikelihoodForwardSelector(**by_counts), BoostedTreesSelector(**by_counts)
-    assert relation_found(X, counts, "counts", *paths, n_folds=3).choice == "trees"
+    assert compare_relations(X, counts, "counts", *paths, n_folds=3).choice == "trees"
     lines = rng.poisson(np.exp(0.5 * X[:, 3] - 0.4 * X[:, 5]))
-    found = relation_found(X, lines, "counts", *paths, n_folds=3)
+    found = compare_relations(X, lines, "counts", *paths, n_folds=3)
     assert found.choice == "linear"
-    assert 0.1 < found.curve_of("linear")[0] < 0.6  # of the deviance
+    assert 0.1 < found.explained_curve("linear")[0] < 0.6  # of the deviance
     gaps = np.where(rng.random(X.shape) < 0.1, np.nan, X)
     several = np.c_[curve + 0.3 * noise, curve - 0.3 * noise]
     how = {"sample_weight": rng.random(300) + 0.5, "groups": np.arange(300) // 2, "n_folds": 3}
-    found = relation_found(gaps, several, "regression", LINEAR, TREES, **how)
+    found = compare_relations(gaps, several, "regression", LINEAR, TREES, **how)
     assert (found.choice, found.n_folds) == ("trees", 3)
     few = {"groups": np.arange(300) % 2}
-    assert "fewer than 5 groups" in relation_found(X, noise, "regression", LINEAR, TREES, **few).why
+    assert (
+        "fewer than 5 groups" in compare_relations(X, noise, "regression", LINEAR, TREES, **few).why
+    )
 
 
 def test_what_is_always_kept_counts_for_nothing(data):
@@ -85,18 +89,20 @@ def test_what_is_always_kept_counts_for_nothing(data):
     X, noise = data
     kept = {"task": "regression", "always_keep": [3]}
     paths = RidgeForwardSelector(**kept), BoostedTreesSelector(**kept)
-    found = relation_found(X, X[:, 3] + X[:, 7] + noise, "regression", *paths, n_kept=1)
+    found = compare_relations(X, X[:, 3] + X[:, 7] + noise, "regression", *paths, n_kept=1)
     assert found.choice == "linear"
     assert found.sizes.tolist() == [5, 10]
     met = X[:, 3] * X[:, 7] + 0.4 * noise  # with the covariate
-    found = relation_found(X, met, "regression", *paths, n_kept=1, n_folds=3)
+    found = compare_relations(X, met, "regression", *paths, n_kept=1, n_folds=3)
     assert found.choice == "trees"
 
 
 def test_many_samples_are_drawn(data, monkeypatch):
     monkeypatch.setattr(relation, "MAX_SAMPLES", 150)
     X, noise = data
-    assert relation_found(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES).n_samples == 150
+    assert (
+        compare_relations(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES).n_samples == 150
+    )
 
 
 def test_ridge_regression_is_that_of_scikit_learn(data, monkeypatch):
@@ -120,7 +126,7 @@ def test_ridge_regression_is_that_of_scikit_learn(data, monkeypatch):
 
 def test_gaps_are_filled_by_what_the_training_part_knows():
     X = np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, 7.0]])
-    assert _filled(X, np.array([0, 1])).tolist() == [[1.0, 0.0], [3.0, 0.0], [2.0, 7.0]]
+    assert _fill_gaps(X, np.array([0, 1])).tolist() == [[1.0, 0.0], [3.0, 0.0], [2.0, 7.0]]
 
 
 def test_both_thresholds_and_the_standard_error():
@@ -131,7 +137,7 @@ def test_both_thresholds_and_the_standard_error():
 
     def judged(shift, spread, codes=None):
         errors[1] = errors[0] - shift + spread * rng.standard_normal(900)
-        return _judged(errors, guess, None, codes, np.array([5]), 3)
+        return _judge_errors(errors, guess, None, codes, np.array([5]), 3)
 
     assert judged(0.01, 0.01).choice == "linear"  # certain, but next to nothing
     assert judged(0.1, 0.2).choice == "trees"
@@ -139,20 +145,20 @@ def test_both_thresholds_and_the_standard_error():
     found = judged(0.1, 1.0)
     assert found.z == pytest.approx(found.gain / (1.0 / 30.0), rel=0.15)
     errors[1] = errors[0] - np.repeat(rng.standard_normal(9), 100) - 0.3
-    assert _judged(errors, guess, None, np.arange(900) // 100, np.array([5]), 3).z < 2.5
+    assert _judge_errors(errors, guess, None, np.arange(900) // 100, np.array([5]), 3).z < 2.5
 
 
 def test_what_cannot_be_divided_or_squared_does_not_crash(data):
     X, noise = data
-    single = relation_found(X[:120], np.arange(120), "classification", LINEAR, LINEAR)
+    single = compare_relations(X[:120], np.arange(120), "classification", LINEAR, LINEAR)
     assert (single.choice, single.n_folds) == ("linear", 0)
     assert "fewer than 5 samples of every class" in single.why
     rare = np.array(["usual"] * 117 + ["one", "two", "three"])
-    assert relation_found(X[:120], rare, "classification", LINEAR, LINEAR).n_folds == 5
+    assert compare_relations(X[:120], rare, "classification", LINEAR, LINEAR).n_folds == 5
     y = (X[:, 2] - X[:, 4] + 0.5 * noise > 0).astype(int)
-    usual = relation_found(X, y, "classification", LINEAR, LINEAR)
+    usual = compare_relations(X, y, "classification", LINEAR, LINEAR)
     with np.errstate(over="raise", invalid="raise"):
-        huge = relation_found(X * 2.0**600, y, "classification", LINEAR, LINEAR)
+        huge = compare_relations(X * 2.0**600, y, "classification", LINEAR, LINEAR)
     assert huge.choice == usual.choice == "linear"
     assert_allclose(huge.explained, usual.explained, atol=1e-6)
 
@@ -160,7 +166,7 @@ def test_what_cannot_be_divided_or_squared_does_not_crash(data):
 def test_folds_of_one_class_compare_nothing(data):
     X, _ = data
     groups = np.repeat([0, 1, 2, 3, 4], 60)
-    found = relation_found(
+    found = compare_relations(
         X, np.where(groups == 2, "ill", "well"), "classification", LINEAR, LINEAR, groups=groups
     )
     assert "training samples are all of one class" in found.why

@@ -22,7 +22,7 @@ from sparsieve.meta.held_out import held_out_check
 from sparsieve.scoring import accuracy_curve, tune
 from sparsieve.scoring.metrics import METRICS, REGRESSION_METRICS, gain
 from sparsieve.scoring.ridge_path import default_estimator
-from sparsieve.scoring.scorers import one_score, scorers_of
+from sparsieve.scoring.scorers import one_score, resolve_scores
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 
@@ -61,12 +61,12 @@ def rows_of(found):
 
 
 def test_the_forms_of_scoring():
-    one = scorers_of("neg_log_loss", "classification")["log_loss"]
+    one = resolve_scores("neg_log_loss", "classification")["log_loss"]
     assert (one.asked, one.title, one.lower_is_better) == ("neg_log_loss", "log loss", True)
     assert one.label == "log loss (lower is better)"
-    assert list(scorers_of(None, "regression")) == ["r2", "mae", "spearman"]
-    assert list(scorers_of(("roc_auc", widest_margin), "")) == ["roc_auc", "widest_margin"]
-    mine = scorers_of({"mine": make_scorer(f2), "theirs": "mcc"}, "classification")
+    assert list(resolve_scores(None, "regression")) == ["r2", "mae", "spearman"]
+    assert list(resolve_scores(("roc_auc", widest_margin), "")) == ["roc_auc", "widest_margin"]
+    mine = resolve_scores({"mine": make_scorer(f2), "theirs": "mcc"}, "classification")
     assert [score.asked for score in mine.values()] == ["mine", "mcc"]
     error = one_score(make_scorer(mean_squared_error, greater_is_better=False), Ridge())
     assert error.lower_is_better
@@ -88,7 +88,7 @@ def test_the_forms_of_scoring():
 )
 def test_one_sentence_for_what_is_no_score(scoring, error, sentence):
     with pytest.raises(error, match=sentence):
-        scorers_of(scoring, "classification")
+        resolve_scores(scoring, "classification")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_our_own_metrics_are_those_of_scikit_learn(rng):
         y = rng.integers(0, 3, 60) if is_classes else rng.standard_normal(60)
         A = rng.standard_normal((60, 4))
         model = (LogisticRegression() if is_classes else Ridge()).fit(A[:40], y[:40])
-        for name, score in scorers_of(list(metrics), task, short_names=True).items():
+        for name, score in resolve_scores(list(metrics), task, short_names=True).items():
             assert score.own == name
             if name != "spearman":
                 theirs = get_scorer(names.get(name, name))(model, A[40:], y[40:])
@@ -142,18 +142,18 @@ def test_our_own_metrics_are_those_of_scikit_learn(rng):
 def test_f1_is_scikit_learns_but_in_curves_and_studies():
     fitted = make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(X[:90], Y[:90])
     parts = fitted, X[90:], Y[90:]
-    assert scorers_of("f1", "")["f1"].measured(*parts)[0] == get_scorer("f1")(*parts)
-    macro = scorers_of("f1", "", short_names=True)["f1"].measured(*parts)[0]
+    assert resolve_scores("f1", "")["f1"].measured(*parts)[0] == get_scorer("f1")(*parts)
+    macro = resolve_scores("f1", "", short_names=True)["f1"].measured(*parts)[0]
     assert macro == get_scorer("f1_macro")(*parts) != get_scorer("f1")(*parts)
 
 
 def test_values_carry_their_digits():
     shown = {
         name: score.shown(0.12345)
-        for name, score in scorers_of(["accuracy", "roc_auc", "neg_log_loss"], "").items()
+        for name, score in resolve_scores(["accuracy", "roc_auc", "neg_log_loss"], "").items()
     }
     assert shown == {"accuracy": "12.3 %", "roc_auc": "0.123", "log_loss": "0.123"}
-    error = scorers_of("neg_mean_squared_error", "")["mean_squared_error"]
+    error = resolve_scores("neg_mean_squared_error", "")["mean_squared_error"]
     values = (0.0, 0.001234, 45.04, 123.4, 2859.7)
     assert [error.shown(v) for v in values] == ["0.00", "0.00123", "45.0", "123", "2,860"]
 

@@ -10,8 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.scoring import concordance_index, martingale_residuals, regression_scores
 from sparsieve.scoring.folds import make_folds
 from sparsieve.scoring.likelihood_models import LikelihoodRidge
-from sparsieve.scoring.models import metrics_of
-from sparsieve.scoring.scorers import scorers_of
+from sparsieve.scoring.models import choose_metrics
+from sparsieve.scoring.scorers import resolve_scores
 from sparsieve.scoring.survival import kaplan_meier, log_rank, risk_groups
 from sparsieve.validation.survival import as_survival
 
@@ -168,7 +168,7 @@ def test_the_poisson_model_is_that_of_scikit_learn():
 
 def test_scores_are_for_their_kind_of_target():
     y = as_survival((np.arange(1.0, 9), np.arange(8) % 2))
-    (score,) = scorers_of("concordance", "survival").values()
+    (score,) = resolve_scores("concordance", "survival").values()
     score.check_target(y, "survival")
     for name, target, task in [
         ("accuracy", y, "survival"),
@@ -176,11 +176,11 @@ def test_scores_are_for_their_kind_of_target():
         ("concordance", np.arange(8.0), "regression"),
         ("concordance", np.arange(8) % 2, "classification"),
     ]:
-        (score,) = scorers_of(name, task).values()
+        (score,) = resolve_scores(name, task).values()
         with pytest.raises(ValueError, match=f"{name} is a score for .* but the target holds"):
             score.check_target(target, task)
-    assert metrics_of("survival", ["accuracy", "uno_concordance"]) == ["uno_concordance"]
-    assert metrics_of("counts", ["accuracy"]) == ["deviance_explained", "mae", "spearman"]
+    assert choose_metrics("survival", ["accuracy", "uno_concordance"]) == ["uno_concordance"]
+    assert choose_metrics("counts", ["accuracy"]) == ["deviance_explained", "mae", "spearman"]
 
 
 @pytest.mark.parametrize("groups", [None, np.repeat(np.arange(20), 2)])

@@ -153,7 +153,7 @@ def test_reports_hold_groups_out_together_and_prepare_inside_folds():
     X, y = np.tile(rng.random((24, 40)), (4, 1)), np.tile(np.arange(24) % 2, 4)
     X[0, 0] = np.nan
     filled = np.nan_to_num(X)
-    kept = SelectedData.of(RidgeForwardSelector(12).fit(filled, y), filled, y, None)
+    kept = SelectedData.from_selector(RidgeForwardSelector(12).fit(filled, y), filled, y, None)
     scores = []
     for groups in (None, np.tile(np.arange(24), 4)):
         found = assess(kept, X, n_folds=4, seed=0, groups=groups, prepare=preparation("impute"))

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 import sparsieve
 from sparsieve.preprocessing.covariates import covariate_columns
-from sparsieve.preprocessing.prepare import described
+from sparsieve.preprocessing.prepare import describe_preparation
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 
@@ -81,7 +81,7 @@ def test_annotated_data_and_logarithms(people):
     adata.var_names = [f"g{j}" for j in range(20)]
     how = {"k": 1, "covariates": ["age", "batch"]}
     selected = sparsieve.select(adata, "outcome", prepare="log-cpm", **how)
-    assert described(selected.prepare) == "log-cpm"
+    assert describe_preparation(selected.prepare) == "log-cpm"
     # The totals of the samples are those of the genes.
     made = selected.prepared_X.toarray()
     expected = sparsieve.LogCPM().fit_transform(genes)

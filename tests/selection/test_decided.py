@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import sparsieve
-from sparsieve.selection.predicting import decided
+from sparsieve.selection.predicting import decide_labels
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 TEXT = np.where(y == 1, "benign", "malignant")
@@ -44,7 +44,7 @@ def test_a_rate_marks_the_rows_with_the_largest_probabilities(selected):
     assert (selected.decide(X, positive_rate=0.0) == "benign").all()
     assert (selected.decide(X, positive_rate=1.0) == "malignant").all()
     tied = np.array([[0.5, 0.5]] * 4)
-    assert decided(tied, np.array([0, 1]), rate=0.5).tolist() == [0, 0, 0, 0]
+    assert decide_labels(tied, np.array([0, 1]), rate=0.5).tolist() == [0, 0, 0, 0]
 
 
 def test_of_several_classes_the_positive_one_is_named():

@@ -16,7 +16,7 @@ from sparsieve import (
 )
 from sparsieve.preprocessing.covariates import Covariates
 from sparsieve.preprocessing.inputs import Inputs
-from sparsieve.selection.relation import relation_of
+from sparsieve.selection.relation import compare_paths
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((400, 8))
@@ -109,14 +109,14 @@ def test_counts_are_compared_by_their_deviance():
 def test_small_wide_and_other_data_are_not_compared():
     asked = Inputs(X, CURVE, task="regression")
     selector = RidgeForwardSelector(task="regression")
-    assert relation_of(selector, replace(asked, X=X[:99], y=CURVE[:99])) is None
-    assert relation_of(selector, replace(asked, X=np.tile(X, 251))) is None
-    assert relation_of(BoostedTreesSelector(), asked) is None
-    assert relation_of(selector, asked).choice == "trees"
+    assert compare_paths(selector, replace(asked, X=X[:99], y=CURVE[:99])) is None
+    assert compare_paths(selector, replace(asked, X=np.tile(X, 251))) is None
+    assert compare_paths(BoostedTreesSelector(), asked) is None
+    assert compare_paths(selector, asked).choice == "trees"
     every = Covariates(("all",), places=tuple(range(8)))  # and no features
-    assert relation_of(selector, replace(asked, covariates=every)) is None
+    assert compare_paths(selector, replace(asked, covariates=every)) is None
     cox = LikelihoodForwardSelector(task="survival")  # whose model would be linear all the same
-    assert relation_of(cox, replace(asked, task="survival")) is None
+    assert compare_paths(cox, replace(asked, task="survival")) is None
 
 
 def test_gaps_weights_and_groups_take_part():

@@ -23,13 +23,13 @@ def noise():
 @pytest.fixture
 def told(monkeypatch):
     """The groups that shuffles were told of."""
-    seen, made = [], Exchange.of
+    seen, made = [], Exchange.from_target
 
     def of(y, *, groups=None, **how):
         seen.append(None if groups is None else np.asarray(groups).tolist())
         return made(y, groups=groups, **how)
 
-    monkeypatch.setattr(Exchange, "of", of)
+    monkeypatch.setattr(Exchange, "from_target", of)
     return seen
 
 
@@ -73,7 +73,7 @@ def test_survival_curves_of_few_groups_have_no_p_value():
     y = np.zeros(36, dtype=[("event", "?"), ("time", "f8")])
     y["event"], y["time"] = True, np.array([1.0, 2.0, 3.0])[groups]
     X = rng.standard_normal((36, 4))
-    kept = SelectedData.of(select(X, y, 1, groups=groups, check=False).method, X, y)
+    kept = SelectedData.from_selector(select(X, y, 1, groups=groups, check=False).method, X, y)
     found = held_out_survival(kept, X, n_folds=3, groups=groups, n_shuffles=39)
     assert found.p_value is None
     assert "in only 6 ways, exchanging 3 groups" in found.sentences()[-1]

@@ -124,11 +124,13 @@ def test_shuffled_times_are_no_better_than_chance(selected):
     rng = np.random.default_rng(5)
     y = selected.y[rng.permutation(120)]
     X = np.asarray(selected.X)
-    kept = SelectedData.of(ScoreTest(n_features_to_select=2).fit(X, y), X, y)
+    kept = SelectedData.from_selector(ScoreTest(n_features_to_select=2).fit(X, y), X, y)
     found = held_out_survival(kept, X, n_shuffles=39)
     assert found.p_value > 0.05
     assert "do not differ significantly" in found.sentences()[-1]
-    real = SelectedData.of(ScoreTest(n_features_to_select=2).fit(X, selected.y), X, selected.y)
+    real = SelectedData.from_selector(
+        ScoreTest(n_features_to_select=2).fit(X, selected.y), X, selected.y
+    )
     assert held_out_survival(real, X, n_shuffles=39).p_value == 1 / 40
     few = held_out_survival(real, X, n_shuffles=5)
     assert few.p_value is None
@@ -139,7 +141,7 @@ def test_shuffled_times_are_no_better_than_chance(selected):
 
 def test_shuffles_stay_within_their_stratum(frame):
     y = as_survival((frame["months"], frame["died"]), strata=frame["hospital"])
-    shuffled = y[Exchange.of(y).order(np.random.default_rng(0))]
+    shuffled = y[Exchange.from_target(y).order(np.random.default_rng(0))]
     np.testing.assert_array_equal(shuffled["strata"], y["strata"])
     assert (shuffled["time"] != y["time"]).any()
     np.testing.assert_array_equal(np.sort(shuffled["time"]), np.sort(y["time"]))

@@ -18,7 +18,7 @@ from sparsieve import (
     select,
 )
 from sparsieve.scoring import Folds
-from sparsieve.selectors.lending import lent
+from sparsieve.selectors.lending import call_with_views
 from sparsieve.selectors.methods import as_selector
 from sparsieve_experiments.studies import DatasetSpec, Study, run_study
 
@@ -166,7 +166,7 @@ def test_errors_that_are_not_about_writing_come_out_at_once():
         raise ValueError("no such thing")
 
     with pytest.raises(ValueError, match="no such thing"):
-        lent(broken, X)
+        call_with_views(broken, X)
     assert len(calls) == 1
 
 
@@ -182,7 +182,7 @@ def test_errors_that_are_not_about_writing_come_out_at_once():
 )
 def test_every_way_to_write_is_noticed(write):
     given = X.copy()
-    lent(write, given)
+    call_with_views(write, given)
     np.testing.assert_array_equal(given, X)
 
 
@@ -197,7 +197,7 @@ def test_a_sparse_matrix_can_be_put_in_order_by_a_guest():
         X.eliminate_zeros()
         return X.nnz
 
-    assert lent(tidy, thin) == thin.nnz
+    assert call_with_views(tidy, thin) == thin.nnz
     np.testing.assert_array_equal(thin.indices, before)
 
 

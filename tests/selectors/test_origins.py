@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from sparsieve import RidgeForwardSelector, SelectorAdapter, SelectorCV, compare, select
-from sparsieve.selectors.origins import NO_ORIGIN, NotTraced, origins, through
+from sparsieve.selectors.origins import NO_ORIGIN, NotTraced, origins, transform_by_step
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((60, 6))
@@ -148,7 +148,7 @@ def by_single_columns(step, X):
     """The plain way: change one column after the other, and see which outputs change."""
 
     def made(X):
-        out = through(X, step)
+        out = transform_by_step(X, step)
         return out.toarray() if sparse.issparse(out) else np.asarray(out)
 
     before = made(X)

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from sparsieve import FisherSelector
-from sparsieve.selectors.parameters import configured
+from sparsieve.selectors.parameters import configure
 from sparsieve.selectors.settings import HasSolver, SolverSettings
 
 
@@ -31,10 +31,10 @@ class Model(HasSolver):
 def test_settings_of_a_solver_make_its_object_whatever_their_order():
     for names in (("solver", "solver__decay"), ("solver__decay", "solver")):
         values = {"solver": "steep", "solver__decay": 0.9}
-        model = configured(Model, {name: values[name] for name in names})
+        model = configure(Model, {name: values[name] for name in names})
         assert model.solver == Steep(decay=0.9)
-    assert configured(Model, {"solver": Steep(), "solver__decay": 0.1}).solver == Steep(decay=0.1)
-    assert configured(Model, {"alpha": 2.0}).alpha == 2.0
+    assert configure(Model, {"solver": Steep(), "solver__decay": 0.1}).solver == Steep(decay=0.1)
+    assert configure(Model, {"alpha": 2.0}).alpha == 2.0
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_settings_of_a_solver_make_its_object_whatever_their_order():
 )
 def test_unknown_names_get_one_sentence(parameters, sentence):
     with pytest.raises(ValueError) as caught:
-        configured(Model, parameters, hidden=["solver"])
+        configure(Model, parameters, hidden=["solver"])
     assert str(caught.value) == sentence
 
 
 def test_without_parameters():
-    assert isinstance(configured(FisherSelector, {}), FisherSelector)
+    assert isinstance(configure(FisherSelector, {}), FisherSelector)

@@ -53,7 +53,7 @@ def test_every_kind_of_penalty_takes_its_choices_from_one_place(dependent):
     for kind in (L21Selector, LikelihoodL21Selector):
         selector = kind(feature_groups=list("aaabbc"), never_keep=[5])
         data = selector._training_data(X, y, None)
-        found = PenalisedChoices.of(selector, data, data.design, np.zeros(6, dtype=bool))
+        found = PenalisedChoices.from_selector(selector, data, data.design, np.zeros(6, dtype=bool))
         assert [some.tolist() for some in found.columns] == [[0, 1, 2], [3, 4], []]
         np.testing.assert_allclose(found.weights[:2] ** 2, [2, 2])
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 from sparsieve import make_preprocessor
-from sparsieve.validation.feature_groups import columns_made_by, feature_groups
+from sparsieve.validation.feature_groups import feature_groups, output_columns
 
 FRAME = pd.DataFrame(
     {
@@ -66,7 +66,7 @@ def test_encoders_by_what_changes_when_a_column_does(encoder):
     """The second computation: columns that change with an input belong to it."""
     encoder = encoder.set_params(handle_unknown="ignore").fit(FRAME[WORDS])
     made = encoder.transform(FRAME[WORDS]).toarray()
-    groups, n_columns = columns_made_by(encoder)
+    groups, n_columns = output_columns(encoder)
     assert n_columns == made.shape[1]
     for name in WORDS:
         others = [word for word in WORDS if word != name]
@@ -92,7 +92,7 @@ def test_column_transformers():
         ],
         remainder=StandardScaler(),
     ).fit(gaps)
-    groups, n_columns = columns_made_by(made)
+    groups, n_columns = output_columns(made)
     assert n_columns == made.transform(gaps).shape[1]
     assert {name: len(columns) for name, columns in groups.items()} == {
         "a_b": 3, "a": 2, "rare": 4, "age": 1, "height": 2, "mixed": 5, "weight": 3,

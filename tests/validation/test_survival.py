@@ -21,7 +21,7 @@ from sparsieve import (
     select,
 )
 from sparsieve.validation.reading import read_task
-from sparsieve.validation.survival import as_survival, is_survival, survival_of
+from sparsieve.validation.survival import as_survival, is_survival, survival_parts
 from sparsieve.validation.target import with_task
 
 TIME = [5.0, 2.0, 7.0, 2.0]
@@ -96,7 +96,7 @@ def test_entry_and_strata_stay_with_the_samples():
     assert data.target.survival.entry.tolist() == [1, 2, -1]
     assert data.target.survival.strata.tolist() == ["b", "b", "a"]
     assert data.target.rows([2, 0]).survival.time.tolist() == [2, 5]
-    assert np.array_equal(as_survival(survival_of(y)), y)
+    assert np.array_equal(as_survival(survival_parts(y)), y)
     assert np.array_equal(data.arrays()[1], y[[0, 2, 3]])
 
 

@@ -223,7 +223,10 @@ def _everywhere(X, y, task):
     yield EnsembleSelector([RidgeForwardSelector(), L21Selector()], n_features_to_select=2).fit
     yield SelectorCV(EnsembleSelector(), ks=[1, 2], n_repeats=1, cv=3).fit
     yield lambda X, y: assess(
-        SelectedData.of(RidgeForwardSelector(2).fit(X, y), X, y, None), X, n_folds=3, seed=0
+        SelectedData.from_selector(RidgeForwardSelector(2).fit(X, y), X, y, None),
+        X,
+        n_folds=3,
+        seed=0,
     )
     yield lambda X, y: diagnose(X, y)
     yield lambda X, y: permutation_null(RidgeForwardSelector(), X, y, n_repeats=2)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import sparsieve
-from sparsieve.validation.written import days_of, order_of_dates, text_kind
+from sparsieve.validation.written import order_of_dates, read_date, text_kind
 
 DAY = (date(2020, 1, 31) - date(1970, 1, 1)).days
 
@@ -30,11 +30,11 @@ DAY = (date(2020, 1, 31) - date(1970, 1, 1)).days
     ],
 )
 def test_days(text, days):
-    assert days_of(text) == days
+    assert read_date(text) == days
 
 
 def test_one_value_decides_what_comes_first():
-    assert days_of("01/31/2020", month_first=True) == DAY
+    assert read_date("01/31/2020", month_first=True) == DAY
     assert order_of_dates(["03/04/2020", "04/30/2020"]) == (True, "")
     assert order_of_dates(["03/04/2020", "30/04/2020"]) == (False, "")
     assert order_of_dates(["03/04/2020", "04/03/2020"]) == (False, "03/04/2020")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .._checks import check_choice, check_flag, did_you_mean
-from .._wings import loaded
+from .._wings import load_entry
 from .registry import PAPERS, Dataset, DatasetInfo, registry
 
 #: Of files that hold a data set, the first choice first.
@@ -84,7 +84,7 @@ def list_datasets(
     if paper is not None:
         check_choice("paper", paper, PAPERS)
     files = _data_files(get_data_home(data_home))
-    rows = [_located(info, files) for info in registry().values()]
+    rows = [_locate(info, files) for info in registry().values()]
     if paper is not None:
         return [row for row in rows if paper in row.papers]
     taken = {row.path for row in rows}
@@ -146,15 +146,15 @@ def load_dataset(
         if key not in files:
             raise ValueError(_unknown(name, [*registry(), *files], home))
         path = files[key]
-        return loaded("sparsieve.pages", "datasets")(path, path.stem, f"file {path.name}")
+        return load_entry("sparsieve.pages", "datasets")(path, path.stem, f"file {path.name}")
     if info.status == "embedded":
-        return _embedded(info)
-    info = _located(info, files)
+        return _load_from_sklearn(info)
+    info = _locate(info, files)
     if info.path is None:
         raise FileNotFoundError(_missing(info, home))
     if verify:
         _verify_checksum(info, info.path)
-    dataset = loaded("sparsieve.pages", "datasets")(info.path, info.name, info.summary)
+    dataset = load_entry("sparsieve.pages", "datasets")(info.path, info.name, info.summary)
     if verify:
         _verify_shape(info, info.path, dataset)
     return dataset
@@ -171,7 +171,7 @@ def _data_files(home: Path) -> dict[str, Path]:
     return dict(sorted(preferred.items()))
 
 
-def _located(info: DatasetInfo, files: dict[str, Path]) -> DatasetInfo:
+def _locate(info: DatasetInfo, files: dict[str, Path]) -> DatasetInfo:
     if info.status == "embedded":
         return info
     path = files.get(info.name)
@@ -181,7 +181,7 @@ def _located(info: DatasetInfo, files: dict[str, Path]) -> DatasetInfo:
     return info if path is None else replace(info, status="present", path=path)
 
 
-def _embedded(info: DatasetInfo) -> Dataset:
+def _load_from_sklearn(info: DatasetInfo) -> Dataset:
     import sklearn.datasets
 
     source = getattr(sklearn.datasets, info.origin_file)()

@@ -8,8 +8,8 @@ from .dense import DenseDesign
 from .external import external_design
 from .ranking import best_first, falling, leading, ranks
 from .sparse import SparseDesign
-from .standardise import as_design, standardised
-from .views import Deflated, Scaled, blanked, deflated, in_double, own_passes
+from .standardise import as_design, standardise_columns
+from .views import Deflated, Scaled, blank_columns, deflate, in_double, own_passes
 
 __all__ = [
     "Coded",
@@ -21,17 +21,17 @@ __all__ = [
     "SparseDesign",
     "as_design",
     "best_first",
-    "blanked",
+    "blank_columns",
     "can_condense",
     "code_sizes",
-    "deflated",
+    "deflate",
     "external_design",
     "falling",
     "in_double",
     "leading",
     "own_passes",
     "ranks",
-    "standardised",
+    "standardise_columns",
     "to_condense",
     "without_samples",
 ]

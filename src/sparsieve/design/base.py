@@ -45,7 +45,8 @@ class DesignMatrix(ABC):
     shape: tuple[int, int]
     dtype: np.dtype
     # What one stands for in the units of the user, column by column: powers of two where columns
-    # were of extreme size. ``standardised`` reports centre and scale in the units of the user.
+    # were of extreme size. ``standardise_columns`` reports centre and scale in the units of the
+    # user.
     unit: np.ndarray | float = 1.0
 
     # With how many columns at a time products cost little more than with one.
@@ -53,7 +54,7 @@ class DesignMatrix(ABC):
 
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
 
-    def ranked(
+    def rank_scores(
         self,
         scores: np.ndarray,
         first: np.ndarray | None,
@@ -71,14 +72,14 @@ class DesignMatrix(ABC):
         return None
 
     @property
-    def stored(self) -> int:
+    def n_entries(self) -> int:
         """How many numbers a product with X reads: fewer than all where zeros are not kept."""
         return self.shape[0] * self.shape[1]
 
     @property
     def is_very_sparse(self) -> bool:
         """Whether inner products of columns are found faster from what is stored alone."""
-        return self.stored <= VERY_SPARSE * self.shape[0] * self.shape[1]
+        return self.n_entries <= VERY_SPARSE * self.shape[0] * self.shape[1]
 
     @property
     def passes(self) -> int:
@@ -94,7 +95,7 @@ class DesignMatrix(ABC):
         """Do what has to be done once before the first pass, such as counting the rows of X."""
         return self
 
-    def _in_unit_of(self, other: DesignMatrix, columns: Index | slice | None = None) -> Self:
+    def _adopt_unit(self, other: DesignMatrix, columns: Index | slice | None = None) -> Self:
         """Give this design, made of (some columns of) another, its unit."""
         if np.ndim(other.unit):
             unit = np.asarray(other.unit)
@@ -125,7 +126,7 @@ class DesignMatrix(ABC):
         """(S, U, C) with these features as S - U C, where S is a sparse matrix; None if dense."""
         return None
 
-    def taken(self, index: Index) -> Any:
+    def take_columns(self, index: Index) -> Any:
         """These columns as ``transform`` gives them to the user of an X out of memory."""
         return np.ascontiguousarray(self.dense_columns(index))
 
@@ -137,23 +138,23 @@ class DesignMatrix(ABC):
     def column_sq_norms(self) -> np.ndarray:
         """Squared Euclidean norm of every column."""
 
-    def beside(self, array: np.ndarray) -> Any:
+    def to_native(self, array: np.ndarray) -> Any:
         """An array where X is: see ``sparsieve._beside``."""
         return array
 
-    def project_beside(self, R: np.ndarray) -> Any:
+    def native_projection(self, R: np.ndarray) -> Any:
         """X.T @ R as :meth:`rmatmul`, left where X is."""
         return self.rmatmul(R)
 
-    def sq_norms_beside(self) -> Any:
+    def native_sq_norms(self) -> Any:
         """As :meth:`column_sq_norms`, left where X is."""
         return self.column_sq_norms()
 
-    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+    def native_moments(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
         """As :meth:`column_moments`, left where X is."""
         return self.column_moments(weights)
 
-    def group_moments_beside(
+    def native_group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[Any, Any]:
         """As :meth:`group_moments`, left where X is."""
@@ -193,7 +194,7 @@ class DesignMatrix(ABC):
         """The smallest value of every column."""
         return self.dense_columns(np.arange(self.shape[1])).min(axis=0)
 
-    def will_need(self, index: Index) -> None:  # noqa: B027
+    def hint_columns(self, index: Index) -> None:  # noqa: B027
         """Say which columns may be asked for next: a hint that saves passes over a file."""
 
     def column_magnitudes(self) -> np.ndarray:
@@ -291,8 +292,8 @@ class TransformedView(DesignMatrix, Generic[Base]):
         self.shape, self.dtype = base.shape, base.dtype
 
     @property
-    def stored(self) -> int:
-        return self.base.stored
+    def n_entries(self) -> int:
+        return self.base.n_entries
 
     @property
     def passes(self) -> int:
@@ -302,8 +303,8 @@ class TransformedView(DesignMatrix, Generic[Base]):
     def is_remote(self) -> bool:
         return self.base.is_remote
 
-    def will_need(self, index: Index) -> None:
-        self.base.will_need(index)
+    def hint_columns(self, index: Index) -> None:
+        self.base.hint_columns(index)
 
 
 def slices(count: int, step: int) -> Iterator[slice]:

@@ -49,7 +49,7 @@ class DenseDesign(Savable, DesignMatrix):
         if R.shape[1] <= STREAM_MAX_OUTPUTS and R.dtype == self.dtype and self.has_long_rows:
             return dense_products.products(self.array, dense_products.no_clip(self.dtype), R)
         if R.dtype == self.dtype:
-            return self._collected(lambda rows: _product(self.array[rows], R[rows]))
+            return self._sum_parts(lambda rows: _product(self.array[rows], R[rows]))
         total = np.zeros((self.shape[1], R.shape[1]), np.result_type(R, self.dtype))
         for rows in slices(self.shape[0], MIXED_ROWS):  # else all of X would be copied
             total += _product(self.array[rows], R[rows])
@@ -62,10 +62,10 @@ class DenseDesign(Savable, DesignMatrix):
         return long and self._is_large(MAX_COPY_BYTES)
 
     def rows(self, index: Index | slice) -> DenseDesign:
-        return DenseDesign(self.array[index])._in_unit_of(self)
+        return DenseDesign(self.array[index])._adopt_unit(self)
 
     def columns(self, index: Index | slice) -> DenseDesign:
-        return DenseDesign(self.array[:, index])._in_unit_of(self, index)
+        return DenseDesign(self.array[:, index])._adopt_unit(self, index)
 
     def dense_columns(self, index: Index) -> np.ndarray:
         if isinstance(index, list) and len(index) == 1:  # asked for most often: a slice is faster
@@ -102,12 +102,12 @@ class DenseDesign(Savable, DesignMatrix):
         def squares(rows: slice) -> np.ndarray:
             return np.einsum("ij,ij->j", self.array[rows], self.array[rows])
 
-        return self._collected(squares)
+        return self._sum_parts(squares)
 
     def _gram(self) -> np.ndarray:
-        return self._collected(lambda rows: self.array[rows].T @ self.array[rows])
+        return self._sum_parts(lambda rows: self.array[rows].T @ self.array[rows])
 
-    def _collected(self, part: Callable[[slice], np.ndarray]) -> np.ndarray:
+    def _sum_parts(self, part: Callable[[slice], np.ndarray]) -> np.ndarray:
         """The sum of ``part(rows)`` over all rows.
 
         Sums of float32 over very many rows lose digits, values of one sign most of all: they are

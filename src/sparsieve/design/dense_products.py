@@ -59,7 +59,7 @@ def no_clip(dtype: np.dtype) -> Clip:
     return Clip(values, values, places, places, values, np.empty(0, np.int64), 0, ALIGNED)
 
 
-def clip_of(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
+def find_clip_excess(array: np.ndarray, low: np.ndarray, high: np.ndarray) -> Clip:
     """Find in one pass what clipping takes from X, whose rows are contiguous."""
     n_samples, n_features = array.shape
     # As many strips as threads may want, of the width that loops work with or parts of it.

@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from .._wings import serving
+from .._wings import find_server
 from .base import DesignMatrix
 
 
 def external_design(X: Any) -> DesignMatrix | None:
     """The design of an X that must not be converted to an array; None where it may be.
 
-    A serving ``design_of(X)`` refuses in one sentence what is not two-dimensional or not real
+    A serving ``make_design(X)`` refuses in one sentence what is not two-dimensional or not real
     numbers, and returns None for what is no X at all, or small enough to be loaded. Values that
-    are not finite are found by the first pass. Further it gives a ``transform``: ``taken(index)``
-    of the design is what the selected columns are returned as.
+    are not finite are found by the first pass. Further it gives a ``transform``:
+    ``take_columns(index)`` of the design is what the selected columns are returned as.
     """
     if isinstance(X, DesignMatrix):
         return X
     if isinstance(X, np.ndarray) and not isinstance(X, np.memmap):
         return None
-    design_of = serving("sparsieve.designs", X)
+    design_of = find_server("sparsieve.designs", X)
     return None if design_of is None else design_of(X)
 
 

@@ -39,7 +39,7 @@ def n_threads() -> int:
 
 
 @contextmanager
-def blas_alone() -> Iterator[None]:
+def limit_blas() -> Iterator[None]:
     """BLAS uses one thread in here, passes over X as many as before.
 
     For work between passes that is too small for a second thread: those of BLAS stay busy for a

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._beside import here, largest, where
+from .._beside import largest, to_numpy, where
 
 # Differences of second scores below this share of the largest are rounding: they would depend on
 # the memory order of X. No round number, so that no round values lie between two grains.
@@ -47,7 +47,7 @@ def leading(scores: Any, count: int) -> np.ndarray:
     Beside X on a device any of the equal ones.
     """
     if not isinstance(scores, np.ndarray):
-        return here(scores.topk(min(count, len(scores))).indices)
+        return to_numpy(scores.topk(min(count, len(scores))).indices)
     if not 0 < count < len(scores):
         return np.argsort(-scores, kind="stable")[:count]
     whole = len(scores) // WIDTH * WIDTH
@@ -62,14 +62,14 @@ def leading(scores: Any, count: int) -> np.ndarray:
 def best_first(scores: np.ndarray, ties: Sequence[np.ndarray] = ()) -> np.ndarray:
     """Places by falling scores; among equal ones the ties decide, the first one first."""
     best: np.ndarray | None = None
-    keys = [resolved(np.asarray(one, dtype=np.float64)) for one in reversed(ties)]
+    keys = [quantise(np.asarray(one, dtype=np.float64)) for one in reversed(ties)]
     for key in (*keys, scores):
         best = falling(key) if best is None else best[falling(key[best])]
     assert best is not None
     return best
 
 
-def resolved(values: Any) -> Any:
+def quantise(values: Any) -> Any:
     """Values as whole numbers of grains: closer ones than that are told apart by rounding alone.
 
     A grain is a share of the largest value that no ratio of small numbers is a multiple of.

@@ -23,7 +23,7 @@ class SparseDesign(Savable, DesignMatrix):
         self._by_column = matrix if matrix.format == "csc" else None
 
     @property
-    def stored(self) -> int:
+    def n_entries(self) -> int:
         return int(self.matrix.nnz)
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
@@ -33,10 +33,10 @@ class SparseDesign(Savable, DesignMatrix):
         return self.matrix.T @ R
 
     def rows(self, index: Index | slice) -> SparseDesign:
-        return SparseDesign(self.matrix[index])._in_unit_of(self)
+        return SparseDesign(self.matrix[index])._adopt_unit(self)
 
     def columns(self, index: Index | slice) -> SparseDesign:
-        return SparseDesign(self.by_column[:, index])._in_unit_of(self, index)
+        return SparseDesign(self.by_column[:, index])._adopt_unit(self, index)
 
     def dense_columns(self, index: Index) -> np.ndarray:
         return self.by_column[:, index].toarray(order="F")

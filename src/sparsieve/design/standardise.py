@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy import sparse
 
-from .._beside import here
+from .._beside import to_numpy
 from .base import MAX_COPY_BYTES, DesignMatrix
 from .blocks.row_blocks import RowBlockedDesign
 from .dense import DenseDesign
@@ -44,7 +44,7 @@ class Standardisation:
     constant: np.ndarray
 
 
-def standardised(
+def standardise_columns(
     design: DesignMatrix,
     *,
     centre: bool,
@@ -65,8 +65,8 @@ def standardised(
     """
     unit = design.unit
     held = np.dtype(design.dtype if dtype is None else dtype)
-    if hasattr(design, "standardised"):  # X on a device, where it is worked on
-        found = design.standardised(
+    if hasattr(design, "standardise_columns"):  # X on a device, where it is worked on
+        found = design.standardise_columns(
             centre=centre,
             scale=scale,
             sample_weight=sample_weight,
@@ -81,7 +81,7 @@ def standardised(
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
         if isinstance(design, RowBlockedDesign):
-            design = design.clipped(low, high)
+            design = design.clip_columns(low, high)
         elif isinstance(design, SparseDesign):
             design = clipped_sparse(design, low, high)
         elif isinstance(design, DenseDesign) and design.array.nbytes <= MAX_COPY_BYTES:
@@ -129,15 +129,15 @@ def column_standards(
     design: DesignMatrix, sample_weight: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weighted means, standard deviations, and which columns are constant up to rounding."""
-    means, deviations, constant = map(here, standards_beside(design, sample_weight))
+    means, deviations, constant = map(to_numpy, native_standards(design, sample_weight))
     return means, deviations, constant
 
 
-def standards_beside(
+def native_standards(
     design: DesignMatrix, sample_weight: np.ndarray | None
 ) -> tuple[Any, Any, Any]:
     """The same, left where X is."""
-    means, variances = design.moments_beside(sample_weight)
+    means, variances = design.native_moments(sample_weight)
     deviations = variances**0.5
     largest = abs(means) + deviations
     return means, deviations, deviations <= CONSTANT_TOLERANCE[np.dtype(design.dtype)] * largest

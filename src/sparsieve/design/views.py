@@ -95,9 +95,9 @@ def own_passes(design: DesignMatrix) -> AbstractContextManager[None]:
     """
     base = design.base if isinstance(design, Scaled) else design
     compiled = isinstance(base, ClippedDense | DenseDesign) and base.has_long_rows
-    small = design.stored < parallel_passes.MIN_WORK_PER_THREAD
+    small = design.n_entries < parallel_passes.MIN_WORK_PER_THREAD
     alone = compiled or small or design.is_on_device
-    return parallel_passes.blas_alone() if alone else nullcontext()
+    return parallel_passes.limit_blas() if alone else nullcontext()
 
 
 # Inner products of sparse columns are centred afterwards where that leaves this share of their
@@ -318,7 +318,7 @@ class ClippedDense(TransformedView[DenseDesign]):
     @cached_property
     def clip(self) -> dense_products.Clip:
         """The bounds, and what they take from an array with contiguous rows."""
-        return dense_products.clip_of(self.base.array, self.low, self.high)
+        return dense_products.find_clip_excess(self.base.array, self.low, self.high)
 
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
@@ -354,7 +354,7 @@ def clipped_sparse(base: SparseDesign, low: np.ndarray, high: np.ndarray) -> Spa
     return SparseDesign(sparse.csc_array(entries))
 
 
-def deflated(
+def deflate(
     base: DesignMatrix, left: np.ndarray, right: np.ndarray, blank: np.ndarray
 ) -> DesignMatrix:
     """B - left @ right with the columns in ``blank`` set to zero: a copy where B is small."""
@@ -365,11 +365,11 @@ def deflated(
     return DenseDesign(array.astype(base.dtype, copy=False))
 
 
-def blanked(base: DesignMatrix, blank: np.ndarray) -> DesignMatrix:
+def blank_columns(base: DesignMatrix, blank: np.ndarray) -> DesignMatrix:
     """B with the columns in ``blank`` set to zero."""
     if not blank.any():
         return base
-    return deflated(base, np.zeros((base.shape[0], 0)), np.zeros((0, base.shape[1])), blank)
+    return deflate(base, np.zeros((base.shape[0], 0)), np.zeros((0, base.shape[1])), blank)
 
 
 class Deflated(TransformedView[DesignMatrix]):

@@ -49,7 +49,7 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
     most = n_pairs / (3.0 * n * (n - 1) / 2)  # chance of meeting that would not explain them
     fine = meeting <= most
     twins = sizes[labels] > 1
-    if fine.any() and (fine.all() or _pairs(_joined(codes[~fine])) > n_pairs):
+    if fine.any() and (fine.all() or _pairs(_join_codes(codes[~fine])) > n_pairs):
         alone = [np.bincount(code)[code] <= sizes[labels] for code in codes[fine]]
         if np.any(alone, axis=0)[twins].mean() >= _MIN_UNIQUE:
             return True
@@ -57,7 +57,7 @@ def is_no_chance(values: np.ndarray, labels: np.ndarray) -> bool:
     for j, k in combinations(coarse[np.argsort(meeting[coarse], kind="stable")][:10], 2):
         if 3.0 * meeting[j] * meeting[k] > most:
             continue
-        both = _joined(codes[[j, k]])
+        both = _join_codes(codes[[j, k]])
         if (np.bincount(both)[both] <= sizes[labels])[twins].mean() >= _MIN_UNIQUE and all(
             _tells_more(_pairs(both), _pairs(code), n_pairs, values[:, [j, k]])
             for code in codes[[j, k]]
@@ -72,7 +72,7 @@ def _halves_tell_all(codes: np.ndarray, labels: np.ndarray) -> bool:
     if len(codes) < 2 or any(int(code.max()) + 1 >= n_rows for code in codes):
         return False
     order = np.random.default_rng(0).permutation(len(codes))
-    halves = [_joined(codes[half]) for half in np.array_split(order, 2)]
+    halves = [_join_codes(codes[half]) for half in np.array_split(order, 2)]
     return all(
         _pairs(half) <= HALVES * n_pairs + 2 and int(half.max()) + 1 >= MIN_DISTINCT * n_rows
         for half in halves
@@ -85,7 +85,7 @@ def _pairs(code: np.ndarray) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _joined(codes: np.ndarray) -> np.ndarray:
+def _join_codes(codes: np.ndarray) -> np.ndarray:
     """One code for what several tell together."""
     joined = codes[0]
     for code in codes[1:]:

@@ -62,7 +62,7 @@ class Extent:
     gaps: np.ndarray
 
     @staticmethod
-    def of(X: Any) -> Extent:
+    def from_data(X: Any) -> Extent:
         """A few passes over X; columns with gaps are looked at again."""
         low, high, mean, std = spread(X)
         gaps = np.isnan(low)
@@ -134,7 +134,7 @@ def chunks(X: Any, columns: np.ndarray, rows: np.ndarray) -> Iterator[tuple[Any,
         yield some, np.asarray(part, dtype=np.float64)
 
 
-def column_of(X: Any, column: int) -> np.ndarray:
+def read_column(X: Any, column: int) -> np.ndarray:
     """One column in double precision."""
     values = X[:, [column]]
     values = values.toarray() if sparse.issparse(values) else values

@@ -13,18 +13,18 @@ from .._checks import warn_user
 from ..preprocessing.encoding import encode_frame
 from ..preprocessing.inputs import read_inputs
 from ..preprocessing.steps import Imputer
-from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, relation_found
+from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, compare_relations
 from ..selectors.least_squares import RidgeForwardSelector
 from ..selectors.trees import BoostedTreesSelector
 from ..validation.containers import plain_matrix, plain_vector
-from ..validation.dataframes import opened
+from ..validation.dataframes import open_frame
 from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target
 from ..validation.values import check_finite_target, with_usual_columns
 from . import findings as sentences
-from .columns import Extent, column_of, numbering, raw_counts, spread
+from .columns import Extent, numbering, raw_counts, read_column, spread
 from .findings import Diagnosis, Finding
 from .leaks import class_leaks, gap_leaks, number_leaks
 from .pairs import MAX_COLUMNS, Views, combinations, copies, log_views
@@ -53,12 +53,12 @@ def beyond_linear(X: Any, target: Target) -> str:
     task = "classification" if is_classes else "regression"
     y = target.codes if is_classes else target.Y
     paths = RidgeForwardSelector(task=task), BoostedTreesSelector(task=task)
-    found = relation_found(
+    found = compare_relations(
         np.asarray(X, dtype=np.float64), y, task, *paths, groups=_copies(X, target)
     )
     if found.choice != "trees":
         return ""
-    linear, trees = (float(found.curve_of(path).mean()) for path in ("linear", "trees"))
+    linear, trees = (float(found.explained_curve(path).mean()) for path in ("linear", "trees"))
     weak = "no better than a guess" if linear <= 0 else "poorly"
     return (
         f"linear selection predicts {weak} ({_share(linear)} of the target explained on samples "
@@ -146,7 +146,7 @@ def diagnose(
         check_in_memory("diagnose", inputs.X)
     X, y = in_memory(inputs.X) if inputs.is_annotated else inputs.X, inputs.y
     how: dict[str, Any] = {"task": inputs.task, "try_models": try_models, "impute": impute}
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is not None:
         return _of_frame(X, y, inputs.names, **how)
     return _of_numbers(X, y, inputs.names, **how)
@@ -154,7 +154,7 @@ def diagnose(
 
 def _of_frame(X: Any, y: Any, feature_names: Any, **how: Any) -> Diagnosis:
     """Of a data frame, whose columns may be text or dates; those that are left out are named."""
-    columns = [str(name) for name in opened(X).columns]
+    columns = [str(name) for name in open_frame(X).columns]
     ready = encode_frame(X, takes_groups=False, max_missing=1.0)
     if ready.encode is None:
         names = columns if feature_names is None else feature_names
@@ -212,7 +212,7 @@ def _of_numbers(
     with np.errstate(invalid="ignore", over="ignore"):
         X = _of_usual_size(X)
         by_column = X.tocsc() if sparse.issparse(X) else X
-        extent = Extent.of(by_column)
+        extent = Extent.from_data(by_column)
         found, leaks = _about_columns(by_column, target, extent, names)
         repeated = copied_samples(
             X,
@@ -228,7 +228,7 @@ def _of_numbers(
         *found["id"],
         *findings,
     ]
-    findings += sentences.counts_found(counts)
+    findings += sentences.describe_counts(counts)
     used = extent.varying if impute and not sparse.issparse(X) else extent.whole
     if try_models and not leaks and len(used):
         part = X[:, used] if len(used) < X.shape[1] else X
@@ -274,10 +274,10 @@ def _about_columns(
     ids = np.setdiff1d(numbering(X, whole), giving)
     if 2 <= len(whole) <= MAX_COLUMNS:
         part = X[:, whole] if len(whole) < X.shape[1] else X
-        views = Views.of(part, extent.std[whole], Y)
+        views = Views.from_data(part, extent.std[whole], Y)
         doubles = [(int(whole[i]), int(whole[j])) for i, j in copies(views)]
         if doubles:
-            one, two = (column_of(X, j) for j in doubles[0])
+            one, two = (read_column(X, j) for j in doubles[0])
             is_exact = np.array_equal(one, two)
         classes = target.codes is not None
         pairs = [(whole[i], whole[j]) for i, j in combinations(views, classes=classes)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._text import counted
+from .._text import plural
 from ..validation.written import MAX_MISSING, alike
 from .leaks import SAME_CORRELATION, Leak
 from .samples import Copies
@@ -176,7 +176,7 @@ def unusable_columns(X: Any, names: Names) -> Iterator[Finding]:
         "missing", empty, names, "has no values: drop it", "have no values: drop them"
     )
     times = int(infinite.sum())
-    those = f"{counted(times, 'infinite value')}, perhaps from a division by zero: replace or drop"
+    those = f"{plural(times, 'infinite value')}, perhaps from a division by zero: replace or drop"
     those += " it" if times == 1 else " them"
     yield from _about("infinite", np.flatnonzero(infinite), names, f"has {those}", f"have {those}")
     rare = np.flatnonzero((missing > MAX_MISSING * n_samples) & (missing < n_samples))
@@ -264,7 +264,7 @@ def id_columns(columns: np.ndarray, names: Names) -> Iterator[Finding]:
     )
 
 
-def counts_found(counts: tuple[float, float] | None) -> Iterator[Finding]:
+def describe_counts(counts: tuple[float, float] | None) -> Iterator[Finding]:
     """Raw counts (the largest, the ratio of totals), and what to do with them."""
     if counts is not None:
         largest, ratio = counts

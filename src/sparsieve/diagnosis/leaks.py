@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import special, stats
 
-from .columns import CHANCE, chunks, column_of, full_columns, pair_chance
+from .columns import CHANCE, chunks, full_columns, pair_chance, read_column
 
 ERRORS = 0.02  # share of wrong entries that a copy of the target may have
 HONEST_ERRORS = 0.15  # the same of the best feature of two values that is none
@@ -41,7 +41,7 @@ class Leak:
 
 
 @lru_cache(maxsize=256)
-def tolerated(n_samples: int) -> int:
+def n_errors_allowable(n_samples: int) -> int:
     """How many errors a copy may have.
 
     The largest number that a share of ``ERRORS`` leaves, at a level of 1 %, as long as a feature
@@ -49,8 +49,8 @@ def tolerated(n_samples: int) -> int:
 
     Examples
     --------
-    >>> from sparsieve.diagnosis.leaks import tolerated
-    >>> tolerated(40), tolerated(60), tolerated(1000)
+    >>> from sparsieve.diagnosis.leaks import n_errors_allowable
+    >>> n_errors_allowable(40), n_errors_allowable(60), n_errors_allowable(1000)
     (1, 4, 31)
     """
     copy = int(stats.binom.ppf(0.99, n_samples, ERRORS))
@@ -71,7 +71,7 @@ class _Facts(NamedTuple):
     present: np.ndarray
 
     @staticmethod
-    def of(values: np.ndarray, bounds: np.ndarray) -> _Facts:
+    def from_rows(values: np.ndarray, bounds: np.ndarray) -> _Facts:
         """Of rows sorted by class, which begin and end at the bounds."""
         there = ~np.isnan(values)
         parts = [slice(a, b) for a, b in pairwise(bounds)]
@@ -137,7 +137,7 @@ def class_leaks(X: Any, columns: np.ndarray, codes: np.ndarray) -> list[Leak]:
     some = [rng.permutation(order[a:b])[:share] for a, b in pairwise(bounds)]
     sampled = np.concatenate(some)
     facts = _facts(X, columns, sampled, np.append(0, np.cumsum([len(part) for part in some])))
-    likely = facts.separated | (facts.exceptions <= 2 * tolerated(len(sampled)))
+    likely = facts.separated | (facts.exceptions <= 2 * n_errors_allowable(len(sampled)))
     far = facts.distance[~likely].max(initial=0.0)
     wrong = (facts.exceptions[~likely] / facts.present[:, ~likely].sum(axis=0)).min(initial=1.0)
     columns, facts = columns[likely], _Facts(*(field[..., likely] for field in facts))
@@ -145,10 +145,10 @@ def class_leaks(X: Any, columns: np.ndarray, codes: np.ndarray) -> list[Leak]:
         return []
     if len(sampled) < len(codes):
         facts = _facts(X, columns, order, bounds)
-    return _judged(columns, facts, X.shape[1], far, wrong)
+    return _judge_columns(columns, facts, X.shape[1], far, wrong)
 
 
-def _judged(
+def _judge_columns(
     columns: np.ndarray, facts: _Facts, n_features: int, far: float, wrong: float
 ) -> list[Leak]:
     """Those that are beyond chance, beyond measuring and beyond all others.
@@ -164,17 +164,17 @@ def _judged(
         )
     ]
     possible = np.array(noise) < math.log(CHANCE)
-    few = np.array([tolerated(int(n)) for n in n_present])
+    few = np.array([n_errors_allowable(int(n)) for n in n_present])
     alike = possible & (facts.exceptions <= few) & (facts.kappa >= AGREEMENT)
     freedom = np.maximum(n_present - len(facts.present), 1)
     surely = facts.distance * np.maximum(1.0 - 3.0 / np.sqrt(2.0 * freedom), 0.0)
     clear = possible & facts.separated & (surely > 6.0)
     seldom = possible & facts.separated
-    seldom &= [_seldom_separated(tuple(sorted(present))) for present in facts.present.T]
+    seldom &= [_seldom_separates(tuple(sorted(present))) for present in facts.present.T]
     far = max(far, facts.distance[~(alike | clear | seldom)].max(initial=0.0))
     wrong = min(wrong, (facts.exceptions / n_present)[~alike].min(initial=1.0))
     found = alike & (_MIN_RATIO * np.maximum(facts.exceptions, 1) <= wrong * n_present)
-    found |= (clear & (facts.distance > _gap_above(facts.distance[clear & ~alike], far))) | (
+    found |= (clear & (facts.distance > _find_gap(facts.distance[clear & ~alike], far))) | (
         seldom & (far < _DISTANCE_AT_AUC_99)
     )
     exceptions = np.where(facts.separated, 0, facts.exceptions)
@@ -187,7 +187,7 @@ def _clearest_first(leak: Leak) -> tuple[int, int]:
     return leak.n_exceptions, leak.column
 
 
-def _gap_above(distances: np.ndarray, far: float) -> float:
+def _find_gap(distances: np.ndarray, far: float) -> float:
     """The distance beyond which columns stand out from all others; infinite if none do."""
     falling = np.append(np.sort(distances)[::-1], far)
     jumps = np.flatnonzero(falling[:-1] > _MIN_RATIO * falling[1:])
@@ -195,7 +195,7 @@ def _gap_above(distances: np.ndarray, far: float) -> float:
 
 
 def _facts(X: Any, columns: np.ndarray, rows: np.ndarray, bounds: np.ndarray) -> _Facts:
-    parts = [_Facts.of(values, bounds) for _, values in chunks(X, columns, rows)]
+    parts = [_Facts.from_rows(values, bounds) for _, values in chunks(X, columns, rows)]
     return _Facts(*(np.concatenate(one, axis=-1) for one in zip(*parts, strict=True)))
 
 
@@ -210,7 +210,7 @@ def _by_chance(counts: np.ndarray, n_exceptions: int) -> float:
 
 
 @lru_cache(maxsize=256)
-def _seldom_separated(counts: tuple[int, ...]) -> bool:
+def _seldom_separates(counts: tuple[int, ...]) -> bool:
     """Whether a normal measurement with an area under the curve of 0.999 rarely separates them."""
     one, two = counts[-2:]
     x = np.linspace(-6.0, 6.0 + _DISTANCE_AT_AUC_999, 2001)
@@ -232,7 +232,7 @@ def gap_leaks(
     for some, values in chunks(X, columns, np.arange(n_samples)):
         missing = np.isnan(values)
         wrong, kappa, size, where = judge(missing)
-        for j in np.flatnonzero((wrong <= tolerated(n_samples)) & (kappa >= AGREEMENT)):
+        for j in np.flatnonzero((wrong <= n_errors_allowable(n_samples)) & (kappa >= AGREEMENT)):
             # How likely gaps that are three times as frequent in one part fill it.
             noise = stats.binom.logcdf(int(wrong[j]), n_samples, 0.25) + math.log(len(columns))
             if codes is None:  # the border may be anywhere
@@ -310,7 +310,7 @@ def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
     if n_samples < 4 or pair_chance(n_samples, SAME_CORRELATION) * X.shape[1] > CHANCE:
         return []
     ties = max(np.unique(y, return_counts=True)[1].max() for y in Y.T)
-    columns = full_columns(X, columns, n_samples - ties - tolerated(n_samples))
+    columns = full_columns(X, columns, n_samples - ties - n_errors_allowable(n_samples))
     most = int(np.clip(20_000_000 // max(1, len(columns)), 200, _SAMPLES))
     rows = np.sort(np.random.default_rng(0).permutation(n_samples)[:most])
     y, y_ranks = _standard(Y[rows]), _standard(stats.rankdata(Y[rows], axis=0))
@@ -328,7 +328,7 @@ def number_leaks(X: Any, columns: np.ndarray, Y: np.ndarray) -> list[Leak]:
             candidates.append((-level[j, k], int(some[j]), int(k)))
     found: dict[int, Leak] = {}
     for _, column, output in sorted(candidates)[:200]:
-        x = column_of(X, column)
+        x = read_column(X, column)
         there = ~np.isnan(x)
         wrong = _exceptions(x[there], Y[there, output])
         if wrong is not None and column not in found:
@@ -351,7 +351,7 @@ def _exceptions(x: np.ndarray, y: np.ndarray) -> int | None:
     if np.dot(x_ranks - x_ranks.mean(), y_ranks) < 0:
         y_ranks = n + 1 - y_ranks
     off = np.abs(x_ranks - y_ranks)
-    kept = np.argsort(off, kind="stable")[: n - tolerated(n)]
+    kept = np.argsort(off, kind="stable")[: n - n_errors_allowable(n)]
     x, y = x[kept], y[kept]
     level = _level(len(kept))
     if max(_correlation(x, y), _correlation(stats.rankdata(x), stats.rankdata(y))) <= level:

@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._clock import Deadline
 from ..design import external_design
-from ..selectors.around import groups_for, last_step, weights_for
+from ..selectors.around import group_arguments, last_step, weight_arguments
 from ..selectors.ranked import adjusted_pvalues
 from ..validation.columns import columns_mask
 from ..validation.dataframes import frame_library
 from ..validation.exchange import Exchange
 from ..validation.survival import as_survival, is_survival
-from ..validation.target import task_of, task_read, with_task
+from ..validation.target import requested_task, training_task, with_task
 
 LEVEL = 0.95
 ROUNDING = 1e-10  # scores that differ by a smaller share are equal
@@ -191,25 +191,25 @@ def permutation_null(
             "about noise; use a supervised selector"
         )
     check_real("max_seconds", max_seconds, minimum=0, optional=True)
-    if is_survival(y) or task_of(selector, y) == "survival":
+    if is_survival(y) or requested_task(selector, y) == "survival":
         y = as_survival(y)
     y = y.to_numpy() if hasattr(y, "iloc") else np.asarray(y)
     weights = None if sample_weight is None else np.asarray(sample_weight)
     rng = check_random_state(random_state)
-    fitted = _fitted(selector, X, y, weights, groups)
+    fitted = _fit_selector(selector, X, y, weights, groups)
     covariates = _covariates(fitted)
     known = _values(X, covariates) if len(covariates) else None
-    exchange = Exchange.of(y, groups=groups, strata=strata, covariates=known)
+    exchange = Exchange.from_target(y, groups=groups, strata=strata, covariates=known)
     if exchange.why_not:
         raise ValueError(exchange.why_not)
     if exchange.too_few:
         warn_user(exchange.too_few)
     if y.ndim == 1:
-        selector = with_task(selector, task_read(fitted, y))  # whatever a shuffle looks like
+        selector = with_task(selector, training_task(fitted, y))  # whatever a shuffle looks like
 
-    def shuffled(order: np.ndarray) -> np.ndarray:
+    def fit_shuffle(order: np.ndarray) -> np.ndarray:
         heavy = None if weights is None else weights[order]
-        found = _fitted(selector, X, y[order], heavy, groups)
+        found = _fit_selector(selector, X, y[order], heavy, groups)
         return np.asarray(found.scores_, dtype=np.float64)
 
     best: list[float] = []
@@ -218,9 +218,9 @@ def permutation_null(
     own, any_feature = np.zeros(len(observed)), np.zeros(len(observed))
     deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
     while len(best) < n_repeats:
-        if best and deadline.passed:
+        if best and deadline.is_over:
             break
-        scores = exchange.tried(shuffled, rng)
+        scores = exchange.try_order(fit_shuffle, rng)
         finite = scores[np.isfinite(scores)]
         best.append(float(finite.max()) if finite.size else 0.0)
         own += scores >= bar
@@ -232,10 +232,10 @@ def permutation_null(
     return PermutationNull(np.array(best), pvalues, familywise)
 
 
-def _fitted(selector: Any, X: Any, y: np.ndarray, weights: Any, groups: Any) -> Any:
+def _fit_selector(selector: Any, X: Any, y: np.ndarray, weights: Any, groups: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about noise there is nothing to warn of
-        given = weights_for(selector, weights) | groups_for(selector, groups)
+        given = weight_arguments(selector, weights) | group_arguments(selector, groups)
         return clone(selector).fit(X, y, **given)
 
 

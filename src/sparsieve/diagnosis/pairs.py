@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from .columns import CHANCE, Extent, chunks, column_of, pair_chance, spread
+from .columns import CHANCE, Extent, chunks, pair_chance, read_column, spread
 from .leaks import SAME_CORRELATION
 
 MAX_COLUMNS = 100_000  # beyond this the search takes longer than a selection
@@ -49,7 +49,7 @@ class Views:
     rest: np.ndarray
 
     @staticmethod
-    def of(X: Any, std: np.ndarray, Y: np.ndarray) -> Views:
+    def from_data(X: Any, std: np.ndarray, Y: np.ndarray) -> Views:
         """One pass over X."""
         n_samples, norm = X.shape[0], np.sqrt(X.shape[0]) * std
         basis = _basis(Y)
@@ -149,7 +149,7 @@ def log_views(
     Y = Y[rows]
     if not classes and (Y > 0).all():
         Y = np.column_stack([Y, np.log(Y)])
-    return columns, Views.of(logs, logs.std(axis=0), Y)
+    return columns, Views.from_data(logs, logs.std(axis=0), Y)
 
 
 def combinations(views: Views, *, classes: bool) -> list[tuple[int, int]]:
@@ -169,7 +169,7 @@ def combinations(views: Views, *, classes: bool) -> list[tuple[int, int]]:
 
 
 def _combine(views: Views, i: int, j: int, rows: np.ndarray, *, classes: bool) -> bool:
-    values = np.column_stack([column_of(views.X, k)[rows] for k in (i, j)])
+    values = np.column_stack([read_column(views.X, k)[rows] for k in (i, j)])
     # Few levels combine to classes by chance.
     if classes and min(len(np.unique(one)) for one in values.T) <= 10:
         return False

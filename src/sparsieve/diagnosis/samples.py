@@ -78,7 +78,7 @@ def copied_samples(
     seen = _projections(X, mean, std)
     rows = _slab(seen[:, -1])
     seen = seen[rows]
-    space, *halves = (_Space.of(part) for part in (seen, *np.split(seen, 2, axis=1)))
+    space, *halves = (_Space.from_points(part) for part in (seen, *np.split(seen, 2, axis=1)))
     if space is None:
         return None
     values = _dense(X[rows][:, used]) if len(used) <= MAX_COLUMNS else None
@@ -193,7 +193,7 @@ class _Space:
     count: np.ndarray  # of equal points, by place
 
     @staticmethod
-    def of(points: np.ndarray) -> _Space | None:
+    def from_points(points: np.ndarray) -> _Space | None:
         pairs = np.random.default_rng(0).integers(len(points), size=(2, 2000))
         one, two = pairs[:, pairs[0] != pairs[1]]
         apart = ((points[one] - points[two]) ** 2).sum(axis=1)

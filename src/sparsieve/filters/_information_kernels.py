@@ -44,7 +44,7 @@ def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
         waiting, low, level = 1, np.int64(0), 0
         while waiting > 0:
             high = starts[waiting - 1]
-            cut = _best_cut(ordered[f], order[f], low, high, classes, weights, left, right)
+            cut = _find_cut_point(ordered[f], order[f], low, high, classes, weights, left, right)
             if cut > 0:
                 starts[waiting] = cut
                 waiting += 1
@@ -57,7 +57,7 @@ def mdl_levels(ordered, order, classes, weights, levels, starts, left, right):
 
 
 @compiled(**PART, **VIEWS)
-def _best_cut(values, order, low, high, classes, weights, left, right):
+def _find_cut_point(values, order, low, high, classes, weights, left, right):
     """Where to cut the segment low..high, or 0 where no cut pays for itself.
 
     Entropies are in nats: the rule compares them with logarithms, so the unit does not matter.

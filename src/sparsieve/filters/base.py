@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._beside import here, where
-from ..design import DenseDesign, DesignMatrix, code_sizes, standardised
+from .._beside import to_numpy, where
+from ..design import DenseDesign, DesignMatrix, code_sizes, standardise_columns
 from ..design.base import MAX_COPY_BYTES, slices
 from ..design.one_pass import BLOCK, STRIP
-from ..design.standardise import CONSTANT_TOLERANCE, column_standards, standards_beside
+from ..design.standardise import CONSTANT_TOLERANCE, column_standards, native_standards
 from ..selectors.base import TrainingData
 
 
@@ -31,7 +31,7 @@ class ClassMoments:
     rounding: Any
 
     @property
-    def within(self) -> Any:
+    def within_squares(self) -> Any:
         """Sum of squares within the classes, exactly zero where only rounding is left."""
         within = self.squares.sum(axis=0)
         return where(within <= self.rounding, 0.0, within)
@@ -47,10 +47,10 @@ class ClassMoments:
         """Columns that do not vary."""
         return self.total <= self.rounding
 
-    def here(self) -> ClassMoments:
+    def to_numpy(self) -> ClassMoments:
         """The same in the memory of the host."""
         return ClassMoments(
-            *map(here, (self.sizes, self.means, self.squares, self.total, self.rounding))
+            *map(to_numpy, (self.sizes, self.means, self.squares, self.total, self.rounding))
         )
 
 
@@ -61,8 +61,8 @@ def class_moments(data: TrainingData) -> ClassMoments:
     sizes = code_sizes(codes, len(data.target.classes), weights)
     # One look at the classes tells the moments of all samples too: the spread around the common
     # mean is that within the classes and that of their means.
-    class_means, spreads = design.group_moments_beside(codes, len(sizes), weights)
-    sizes = design.beside(sizes)
+    class_means, spreads = design.native_group_moments(codes, len(sizes), weights)
+    sizes = design.to_native(sizes)
     squares = sizes[:, None] * spreads
     centre = sizes @ class_means / data.total_weight
     total = squares.sum(axis=0) + sizes @ (class_means - centre) ** 2
@@ -74,7 +74,7 @@ def class_moments(data: TrainingData) -> ClassMoments:
 
 def constant_columns(data: TrainingData) -> np.ndarray:
     """Columns that do not vary, up to rounding."""
-    return here(standards_beside(data.design, data.sample_weight)[2])
+    return to_numpy(native_standards(data.design, data.sample_weight)[2])
 
 
 def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
@@ -92,7 +92,7 @@ def correlations(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     """
     design, weights, total = data.design, data.sample_weight, np.sqrt(data.total_weight)
     if not isinstance(design, DenseDesign) or design.array.nbytes > MAX_COPY_BYTES:
-        view = standardised(design, centre=True, scale=True, sample_weight=weights)
+        view = standardise_columns(design, centre=True, scale=True, sample_weight=weights)
         return target_products(view.design, data) / total, view.constant
     Y = centred_target(data)
     means, deviations, constant = column_standards(design, weights)

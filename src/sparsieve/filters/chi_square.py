@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from .._saved import Maybe
 from ..design import code_sizes
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
@@ -134,7 +134,8 @@ class ChiSquareSelector(PValuesMixin, BaseSelector):
         labels = [names[j] for j in where] if names is not where else where.tolist()
         raise ValueError(
             f"Negative values in data passed to ChiSquareSelector: {len(where)} "
-            f"column{'s' * (len(where) != 1)} ({listed(labels)}); the chi-square statistic needs "
+            f"column{'s' * (len(where) != 1)} ({format_names(labels)}); the chi-square "
+            "statistic needs "
             "counts or other non-negative amounts"
         )
 

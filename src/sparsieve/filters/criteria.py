@@ -36,7 +36,7 @@ class Criterion(ABC):
     def best(self, free: np.ndarray, started: bool) -> tuple[int, float]:
         """The best of the features that are free, and its score."""
         scores = self.current(started)
-        best = int(np.argmax(np.where(free, _rounded(scores), -np.inf)))
+        best = int(np.argmax(np.where(free, _round_scores(scores), -np.inf)))
         return best, float(scores[best])
 
     @abstractmethod
@@ -163,7 +163,7 @@ class CFS(Criterion):
         return (self.relevance[members].sum() + self.relevance) / np.sqrt(size + among)
 
 
-def _rounded(scores) -> np.ndarray:
+def _round_scores(scores) -> np.ndarray:
     """Scores to ``DIGITS`` digits of the largest finite one: rounding noise makes no choice."""
     finite = np.isfinite(scores)
     largest = np.abs(scores[finite]).max(initial=0.0)
@@ -198,7 +198,7 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
     seen: set[frozenset[int]] = set()
     age = 0
 
-    def put_next_of(successors: Iterator[ScoredSet]) -> None:
+    def push_successors(successors: Iterator[ScoredSet]) -> None:
         nonlocal age
         for merit, members in successors:
             if frozenset(members) not in seen:
@@ -207,7 +207,7 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
                 age += 1
                 return
 
-    put_next_of(_successors(criterion, tuple(best), free))
+    push_successors(_successors(criterion, tuple(best), free))
     failures = 0
     while queue and failures < N_NO_IMPROVEMENT:
         negative, _, members, siblings = heapq.heappop(queue)
@@ -215,8 +215,8 @@ def best_first(criterion: CFS, candidates: np.ndarray, kept: Sequence[int] = ())
             best, best_merit, failures = list(members), -negative, 0
         else:
             failures += 1
-        put_next_of(siblings)
-        put_next_of(_successors(criterion, members, free))
+        push_successors(siblings)
+        push_successors(_successors(criterion, members, free))
     return best
 
 

@@ -17,18 +17,18 @@ from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
 from .._saved import Floats, Maybe
-from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardised
+from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardise_columns
 from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData
 from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples, given_or_close
-from ..selectors.least_squares.claim_words import assumed
+from ..selectors.least_squares.claim_words import assumption_phrases
 from ..selectors.least_squares.hidden_structure import (
     MAX_COLUMNS,
     MAX_SAMPLES,
     ROUNDING,
     HiddenStructure,
 )
-from ..selectors.preparation import is_grouped
+from ..selectors.preparation import scores_groups
 from ..solvers.claims.dependence import SampleGroups
 from .group_tests import MEANING
 from .tails import log_f_tail
@@ -50,7 +50,7 @@ class PValuesMixin(TakesSampleGroups):
     @property
     def log_pvalues_(self) -> np.ndarray:
         """Natural logarithm of the p-value of every feature; computed on each use."""
-        if is_grouped(self):
+        if scores_groups(self):
             return -np.log(10.0) * vars(self)["scores_"]
         return self._log_pvalues(vars(self).get("_inflation"))
 
@@ -85,12 +85,14 @@ class PValuesMixin(TakesSampleGroups):
         codes, n_close = given_or_close(given, lambda: close_samples(data))
         if codes is None:
             return None
-        self.assumed_ = assumed(
+        self.assumed_ = assumption_phrases(
             n_samples=len(codes), n_groups=int(codes.max()) + 1, n_close=n_close, n_components=0
         )
         groups = SampleGroups(codes, data.sample_weight)
-        shared = _shared(data, groups)
-        return [np.maximum(1.0 + groups.added(shared, target), 1.0) for target in targets()]
+        shared = _within_group_shares(data, groups)
+        return [
+            np.maximum(1.0 + groups.added_inflation(shared, target), 1.0) for target in targets()
+        ]
 
 
 def close_samples(data: TrainingData) -> np.ndarray | None:
@@ -104,12 +106,12 @@ def close_samples(data: TrainingData) -> np.ndarray | None:
         return None
     first = max(FEWEST_COLUMNS, NUMBERS // n_samples)
     design = data.allowed_design
-    if design.shape[1] > first and _close_in(design, first) is None:
+    if design.shape[1] > first and _find_close_samples(design, first) is None:
         return None
-    return _close_in(design, MAX_COLUMNS)
+    return _find_close_samples(design, MAX_COLUMNS)
 
 
-def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
+def _find_close_samples(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
     """Groups of samples that are nearly copies of each other in so many random columns."""
     if design.shape[1] > n_columns:
         some = np.random.default_rng(0).choice(design.shape[1], n_columns, replace=False)
@@ -122,7 +124,7 @@ def _close_in(design: DesignMatrix, n_columns: int) -> np.ndarray | None:
         np.count_nonzero(design.array) <= VERY_SPARSE * design.array.size
     ):
         design = SparseDesign(csr_array(design.array))
-    view = standardised(design, centre=True, scale=True, clip=CLIP)
+    view = standardise_columns(design, centre=True, scale=True, clip=CLIP)
     kind = _StructureBeside if design.is_on_device else HiddenStructure
     return kind(view.design, ~view.constant).close_samples()
 
@@ -138,10 +140,10 @@ class _StructureBeside(HiddenStructure):
         return distances
 
 
-def _shared(data: TrainingData, groups: SampleGroups) -> np.ndarray:
-    """What every column shares within groups, see :meth:`.SampleGroups.shared`."""
+def _within_group_shares(data: TrainingData, groups: SampleGroups) -> np.ndarray:
+    """What every column shares within groups, see :meth:`.SampleGroups.within_group_share`."""
     weights, n_groups = data.sample_weight, int(groups.codes.max()) + 1
-    view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
+    view = standardise_columns(data.design, centre=True, scale=True, sample_weight=weights)
     roots = None if weights is None else np.sqrt(weights)
     n_features = data.design.shape[1]
     step, squares = max(1, MAX_SUMS // n_groups), np.empty(n_features)

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._beside import here, where
+from .._beside import to_numpy, where
 from .._checks import check_flag, check_real
-from ..design import Coded, code_sizes, standardised, without_samples
+from ..design import Coded, code_sizes, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
-from ..selectors.covariates import without_fixed
+from ..selectors.covariates import project_fixed_out
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection
@@ -151,9 +151,9 @@ class FisherSelector(PValuesMixin, BaseSelector):
         if (found := self._inflations(data, lambda: [class_basis(data)])) is not None:
             (self._inflation,) = found
         moments = class_moments(data)
-        scores = where(moments.constant, 0.0, ratio(moments.between, moments.within))
-        constant = here(moments.constant)
-        return FeatureScores(here(scores), n_kept=DEFAULT_COUNT, constant=constant)
+        scores = where(moments.constant, 0.0, ratio(moments.between, moments.within_squares))
+        constant = to_numpy(moments.constant)
+        return FeatureScores(to_numpy(scores), n_kept=DEFAULT_COUNT, constant=constant)
 
     def _log_pvalues(self, inflation: np.ndarray | None) -> np.ndarray:
         if self.generalized or self.class_weight is not None:
@@ -181,10 +181,10 @@ class FisherSelector(PValuesMixin, BaseSelector):
             view, H = few
         else:
             H = np.asarray(members)
-            view = standardised(data.design, centre=True, scale=True, sample_weight=weights)
+            view = standardise_columns(data.design, centre=True, scale=True, sample_weight=weights)
             if weights is not None:
                 H *= np.sqrt(weights)[:, None]
-        left = without_fixed(view.design, H, data.fixed)
+        left = project_fixed_out(view.design, H, data.fixed)
         problem = LeastSquares(
             left.design,
             left.Y.astype(view.design.dtype),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..design import standardised
+from ..design import standardise_columns
 from ..selectors.base import TrainingData
 from ..selectors.groups import group_bases
 from ..validation.feature_groups import FeatureGroups
@@ -26,7 +26,7 @@ class GroupCorrelation(Correlation):
 
     def __init__(self, data: TrainingData, groups: FeatureGroups, kind: str):
         how = {"centre": True, "scale": True, "sample_weight": data.sample_weight}
-        view = standardised(data.design, **how, dtype=np.float64).design  # type: ignore[arg-type]
+        view = standardise_columns(data.design, **how, dtype=np.float64).design  # type: ignore[arg-type]
         bases = [np.empty((0, 0))] * groups.n_groups
         for some, found, ranks in group_bases(view, groups, data.design.dtype):
             for g, basis, rank in zip(some, found, ranks, strict=True):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed, warn_user
-from ..design import code_sizes, standardised
+from .._checks import format_names, warn_user
+from ..design import code_sizes, standardise_columns
 from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ..selectors.groups import group_bases
 from ..solvers.claims.group_distillation import wilks_freedom
@@ -27,7 +27,7 @@ MEANING = (
 _PERFECT = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}
 
 
-def largest_of(values: np.ndarray, groups: FeatureGroups) -> np.ndarray:
+def group_maxima(values: np.ndarray, groups: FeatureGroups) -> np.ndarray:
     """The largest value of a column of every group."""
     return np.maximum.reduceat(values[groups.members], groups.starts[:-1])
 
@@ -43,14 +43,14 @@ def f_tests(
     columns and for two or three classes. Where samples belong together, the largest inflation of a
     column of the group says how many count.
     """
-    view = standardised(
+    view = standardise_columns(
         data.design, centre=True, scale=True, sample_weight=data.sample_weight, dtype=np.float64
     ).design
     is_classes = data.target.codes is not None
     target = class_basis(data) if is_classes else centred_target(data)
     total = np.full(groups.n_groups, data.total_weight)
     if inflation is not None:
-        total /= largest_of(inflation, groups)
+        total /= group_maxima(inflation, groups)
     dtype = np.dtype(data.design.dtype)
     log_p, ranks = np.zeros(groups.n_groups), np.zeros(groups.n_groups, dtype=np.int64)
     for some, bases, ranks[some] in group_bases(view, groups, dtype):
@@ -90,7 +90,7 @@ def _warn_of_large(groups: FeatureGroups, ranks: np.ndarray, most: float) -> Non
     if len(large):
         warn_user(
             f"{len(large)} feature group{'s' * (len(large) != 1)} "
-            f"({listed([groups.names[g] for g in large])}) cannot be tested, because so few "
+            f"({format_names([groups.names[g] for g in large])}) cannot be tested, because so few "
             f"samples allow at most {max(int(most), 0)} independent columns per group; the p-value "
             "is set to 1; make the groups smaller"
         )
@@ -136,7 +136,7 @@ def chi_square_tests(
     degrees = (n_columns - dependent) * (observed.shape[1] - 1)
     log_p = np.zeros(groups.n_groups)
     able = degrees > 0
-    largest = None if inflation is None else largest_of(inflation, groups)[able]
+    largest = None if inflation is None else group_maxima(inflation, groups)[able]
     log_p[able] = log_chi_square(degrees[able], statistic[able], data.total_weight, largest)
     return _scores(log_p, n_columns == 0)
 

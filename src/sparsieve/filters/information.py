@@ -295,8 +295,8 @@ class Information:
         self.classes: np.ndarray = classes
         self.n_classes: int = int(classes.max()) + 1
         self.weights: np.ndarray = np.ones(len(classes)) if weights is None else weights
-        self.entropies: np.ndarray = self._with(np.zeros(len(classes), dtype=np.intp), 1)
-        self.with_class: np.ndarray = self._with(classes, self.n_classes)
+        self.entropies: np.ndarray = self._joint_entropies(np.zeros(len(classes), dtype=np.intp), 1)
+        self.with_class: np.ndarray = self._joint_entropies(classes, self.n_classes)
         sizes = np.bincount(classes, weights=self.weights)
         shares = sizes / sizes.sum()
         self.class_entropy: float = -float(shares @ np.log(shares))
@@ -309,14 +309,14 @@ class Information:
 
     def redundancy(self, chosen: int) -> np.ndarray:
         """I(x_j; x_chosen) of every feature."""
-        return self.entropies + self.entropies[chosen] - self._with(self._codes(chosen))
+        return self.entropies + self.entropies[chosen] - self._joint_entropies(self._codes(chosen))
 
     @property
     def uncertainty(self) -> np.ndarray:
         """Symmetrical uncertainty 2 I(x_j; y) / (H(x_j) + H(y)) of every feature and the class."""
         return _share(2.0 * self.relevance, self.entropies + self.class_entropy)
 
-    def uncertainty_with(self, chosen: int) -> np.ndarray:
+    def conditional_uncertainty(self, chosen: int) -> np.ndarray:
         """The same of every feature and a chosen one."""
         shared = np.maximum(np.round(self.redundancy(chosen), DECIMALS), 0.0)
         return _share(2.0 * shared, self.entropies + self.entropies[chosen])
@@ -324,15 +324,15 @@ class Information:
     def joint_relevance(self, chosen: int) -> np.ndarray:
         """I(x_j, x_chosen; y) of every feature."""
         codes = self._codes(chosen)
-        pairs = self._with(codes)
+        pairs = self._joint_entropies(codes)
         both = codes * self.n_classes + self.classes
-        triples = self._with(both, self.n_levels * self.n_classes)
+        triples = self._joint_entropies(both, self.n_levels * self.n_classes)
         return pairs + self.class_entropy - triples
 
     def _codes(self, chosen: int) -> np.ndarray:
         return self.levels[chosen].astype(np.intp)
 
-    def _with(self, other: np.ndarray, n_other: int | None = None) -> np.ndarray:
+    def _joint_entropies(self, other: np.ndarray, n_other: int | None = None) -> np.ndarray:
         from ._information_kernels import joint_entropies
 
         n_other = self.n_levels if n_other is None else n_other

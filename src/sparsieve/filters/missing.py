@@ -28,13 +28,13 @@ class IncompleteColumns:
         self.discrete = discrete
         self.groups = groups
         self.missing: np.ndarray = np.isnan(self.values)
-        self._table = [self._expected(f) for f in range(values.shape[1])]
+        self._table = [self._expected_differences(f) for f in range(values.shape[1])]
 
     def add_distances(self, rows: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
         """Add these columns to the distances between the samples ``rows`` and ``columns``."""
         for f in range(self.values.shape[1]):
             values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
-            differences = self._known(f, values[rows, None], values[columns])
+            differences = self._differences(f, values[rows, None], values[columns])
             unknown = np.flatnonzero(missing[columns])
             absent = columns[unknown]
             differences[:, unknown] = table[self.groups[absent][:, None], rows].T
@@ -50,17 +50,17 @@ class IncompleteColumns:
         sums = np.zeros(self.values.shape[1])
         for f in range(len(sums)):
             values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
-            differences = self._known(f, values[first], values[second])
+            differences = self._differences(f, values[first], values[second])
             for one, other in ((second, first), (first, second)):
                 unknown = np.flatnonzero(missing[one])
                 differences[unknown] = table[self.groups[one[unknown]], other[unknown]]
             sums[f] = weights @ differences
         return sums
 
-    def _known(self, f: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+    def _differences(self, f: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         return (u != v).astype(np.float64) if self.discrete[f] else np.abs(u - v)
 
-    def _expected(self, f: int) -> np.ndarray:
+    def _expected_differences(self, f: int) -> np.ndarray:
         """Expected difference of a missing value of each group to each sample."""
         values, known = self.values[:, f], ~self.missing[:, f]
         members = np.zeros((self.groups.max() + 1, len(values)))
@@ -68,7 +68,7 @@ class IncompleteColumns:
         members[members.sum(axis=1) == 0] = known
         members /= members.sum(axis=1, keepdims=True)
         table = np.zeros_like(members)
-        among = self._known(f, values[known, None], values[known])
+        among = self._differences(f, values[known, None], values[known])
         table[:, known] = members[:, known] @ among
         table[:, ~known] = (table @ members.T)[:, self.groups[~known]]
         return table

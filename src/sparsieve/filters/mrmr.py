@@ -10,8 +10,8 @@ import numpy as np
 
 from .._checks import check_choice
 from .._saved import Floats
-from .._wings import loaded
-from ..design import DesignMatrix, standardised, without_samples
+from .._wings import load_entry
+from ..design import DesignMatrix, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.groups import open_groups
 from ..selectors.preparation import of_several_columns
@@ -242,9 +242,9 @@ class MRMRSelector(BaseSelector):
             if groups is not None:
                 return GroupCorrelation(data, groups, self.criterion)
             relevance = f_statistics(data)[0]
-            design = _standardised(data)
+            design = _standardise(data)
             if design.is_on_device:
-                kind = loaded("sparsieve.device", "mrmr")
+                kind = load_entry("sparsieve.device", "mrmr")
                 return kind(design, data.total_weight, relevance, self.criterion)
             return Correlation(design, data.total_weight, relevance, self.criterion)
         if data.target.codes is None and self.criterion == "cfs":
@@ -257,7 +257,7 @@ class MRMRSelector(BaseSelector):
             )
         information = Information(data, several[0], self.discretize, self.n_bins, groups)
         if self.criterion == "cfs":
-            return CFS(information.uncertainty, information.uncertainty_with)
+            return CFS(information.uncertainty, information.conditional_uncertainty)
         return InformationCriterion(information, self.criterion)
 
 
@@ -266,19 +266,19 @@ def _numeric_cfs(data: TrainingData, groups: FeatureGroups | None) -> CFS:
     if groups is not None:
         found = GroupCorrelation(data, groups, "fcd")
         return CFS(np.sqrt(found.shares.max(axis=1)), found.with_others)
-    design = _standardised(data)
+    design = _standardise(data)
     relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
     return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd").with_others)
 
 
-def _standardised(data: TrainingData) -> DesignMatrix:
+def _standardise(data: TrainingData) -> DesignMatrix:
     """Columns whose inner products are their correlations, times the total weight."""
     weights = data.sample_weight
     nothing = np.zeros((data.design.shape[0], 0))
     few = without_samples(data.design, nothing, centre=True, scale=True, sample_weight=weights)
     if few is not None:
         return few[0].design
-    return standardised(data.design, centre=True, scale=True, sample_weight=weights).design
+    return standardise_columns(data.design, centre=True, scale=True, sample_weight=weights).design
 
 
 def greedy(

@@ -17,9 +17,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import MAX_REPEATS, check_integer
 from .._saved import Floats
-from ..selectors.around import check_predicts, for_classes_only, for_numbers_only, tags_of
+from ..selectors.around import check_predicts, estimator_tags, for_classes_only, for_numbers_only
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
-from ..selectors.lending import lent
+from ..selectors.lending import call_with_views
 
 RIDGE = 0.1  # per sample
 DEFAULT_FOLDS = 5
@@ -131,7 +131,7 @@ class PermutationSelector(BaseSelector):
 
     @property
     def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return self.estimator is not None and tags_of(self.estimator).input_tags.allow_nan
+        return self.estimator is not None and estimator_tags(self.estimator).input_tags.allow_nan
 
     @property
     def _accepts_regression(self) -> bool:  # type: ignore[override]
@@ -181,7 +181,7 @@ class PermutationSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         X, y = data.arrays()
-        X = X[:, data.fixed.allowed] if data.fixed.never.any() else X
+        X = X[:, data.fixed.candidates] if data.fixed.never.any() else X
         model = self._model(data)
         check_predicts(model, data.target.task)
         scorer = check_scoring(model, scoring=self.scoring)
@@ -245,7 +245,7 @@ def _losses(
 
     All features are shuffled in the same ways, so that their order makes no difference.
     """
-    fitted = lent(clone(model).fit, X[train], y[train])
+    fitted = call_with_views(clone(model).fit, X[train], y[train])
     held_out, truth = X[test].copy(), y[test]
     whole = float(scorer(fitted, held_out, truth))
     rng = np.random.default_rng(seed)

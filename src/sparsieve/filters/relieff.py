@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .._checks import check_integer, check_real
-from .._wings import loaded
+from .._wings import load_entry
 from ..design import RowBlockedDesign, SparseDesign
 from ..selectors.base import (
     DEFAULT_COUNT,
@@ -188,7 +188,7 @@ class ReliefFSelector(BaseSelector):
             nearest = features.nearest(groups, self.n_neighbors)
         influence = _influence(nearest, self.sigma)
         score = _regression_score if target.codes is None else _class_score
-        scores, varying = np.zeros(n_features), data.fixed.allowed[features.order]
+        scores, varying = np.zeros(n_features), data.fixed.candidates[features.order]
         scores[varying] = score(features, target, queries, nearest, influence, self.n_jobs)
         constant = np.ones(n_features, dtype=bool)
         constant[varying] = False
@@ -199,9 +199,11 @@ class ReliefFSelector(BaseSelector):
         design: Any = data.allowed_design
         if isinstance(design, RowBlockedDesign):
             return BlockedFeatures(design, queries)
-        discrete = discrete_mask(self.discrete_features, data.design.shape[1])[data.fixed.allowed]
+        discrete = discrete_mask(self.discrete_features, data.design.shape[1])[
+            data.fixed.candidates
+        ]
         if design.is_on_device:
-            return loaded("sparsieve.device", "relieff")(design, discrete, queries)
+            return load_entry("sparsieve.device", "relieff")(design, discrete, queries)
         X = design.matrix if isinstance(design, SparseDesign) else design.array
         return features_in_memory(X, discrete, groups)
 
@@ -242,7 +244,7 @@ def nearest_samples(
     symmetric = len(queries) == n_samples
     for start in range(0, n_samples, TILE):
         stop = min(start + TILE, n_samples)
-        columns = features.scaled(slice(start, stop))
+        columns = features.scaled_block(slice(start, stop))
         slots = [
             (first, min(first + TILE, len(queries)))
             for first in range(0, stop if symmetric else len(queries), TILE)
@@ -258,7 +260,7 @@ def nearest_samples(
 
 def _tile(features: Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
     same = symmetric and bool(samples[0] == start)
-    rows = columns if same else features.scaled(samples)
+    rows = columns if same else features.scaled_block(samples)
     distances = features.distances(rows, columns, same)
     if same:
         distances = np.maximum(distances, distances.T)  # the lower triangle is still zero

@@ -50,7 +50,7 @@ class Features:
     n_samples: int
     incomplete: IncompleteColumns | None
 
-    def scaled(
+    def scaled_block(
         self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
     ) -> np.ndarray:
         """These samples of the complete columns start..stop, transposed."""
@@ -65,7 +65,7 @@ class Features:
         return block if np.array_equal(columns, np.arange(len(block))) else block[columns]
 
     def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
-        """Between samples as ``scaled`` gives them; of the ``same`` the upper triangle."""
+        """Between samples as ``scaled_block`` gives them; of the ``same`` the upper triangle."""
         from ._relieff_kernels import add_distances
 
         distances = np.zeros((rows.shape[1], columns.shape[1]))
@@ -82,7 +82,7 @@ class Features:
         edges += [*range(self.n_numeric + width, self.n_complete, width), self.n_complete]
 
         def block_sum(start: int, stop: int) -> np.ndarray:
-            block = np.ascontiguousarray(self.scaled(slice(None), start, stop).T)
+            block = np.ascontiguousarray(self.scaled_block(slice(None), start, stop).T)
             total = np.zeros(stop - start)
             add_differences(block, start >= self.n_numeric, *csr, total)
             return total
@@ -94,7 +94,7 @@ class Features:
 class ScaledFeatures(Features):
     """The same where X is the result for all samples: for data small enough to be copied."""
 
-    def scaled(
+    def scaled_block(
         self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
     ) -> np.ndarray:
         return np.ascontiguousarray(self.X[start:stop, samples])
@@ -151,7 +151,7 @@ def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Feat
     features = Features(*parts)
     if X.nbytes > MAX_COPY_BYTES:
         return features
-    return ScaledFeatures(features.scaled(slice(None)), *parts[1:])
+    return ScaledFeatures(features.scaled_block(slice(None)), *parts[1:])
 
 
 def _half_smallest_gaps(codes: np.ndarray, varies: np.ndarray) -> np.ndarray:
@@ -244,7 +244,7 @@ def _wider(one, other):
     return np.minimum(one[0], other[0]), np.maximum(one[1], other[1])
 
 
-def _scaled(view, block: DesignMatrix) -> np.ndarray:
+def _scale_block(view, block: DesignMatrix) -> np.ndarray:
     """Features x samples."""
     order, low, span = view
     values = block.dense_columns(order).astype(np.float64)
@@ -254,7 +254,7 @@ def _scaled(view, block: DesignMatrix) -> np.ndarray:
 
 
 def _all(view, block: DesignMatrix) -> np.ndarray:
-    return _scaled(view, block).T
+    return _scale_block(view, block).T
 
 
 def _nearest_of_block(view, queries, names, shape, block, groups, numbers):
@@ -269,7 +269,7 @@ def _nearest_of_block(view, queries, names, shape, block, groups, numbers):
     height = max(32, TILE_VALUES // max(1, len(view[0])))
     for start in range(0, len(numbers), height):
         rows = own[start : start + height]
-        columns = _scaled(view, block.rows(rows))
+        columns = _scale_block(view, block.rows(rows))
         tile = np.zeros((queries.shape[1], columns.shape[1]))
         add_distances(queries, columns, len(view[0]), False, tile)
         offer(tile, 0, samples, start, groups, keys, nearest)
@@ -293,7 +293,7 @@ def _sum_of_block(view, queries, pairs, block, numbers) -> np.ndarray:
     here = np.flatnonzero(numbers[place] == names)
     rows, partner = np.unique(place[here], return_inverse=True)
     n_queries = queries.shape[1]
-    values = np.hstack([queries, _scaled(view, block.rows(rows))]).T
+    values = np.hstack([queries, _scale_block(view, block.rows(rows))]).T
     order = np.argsort(slots[here], kind="stable")
     counts = np.bincount(slots[here], minlength=len(values))
     starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.intp)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._beside import here, where
+from .._beside import to_numpy, where
 from .._checks import check_flag
 from .._saved import Floats
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
@@ -150,9 +150,9 @@ def f_statistics(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[floa
     n_classes = len(moments.sizes)
     degrees = (n_classes - 1, data.total_weight - n_classes)
     check_degrees(degrees[1], data.total_weight, f"the {n_classes} classes")
-    scores = ratio(moments.between / degrees[0], moments.within / degrees[1])
+    scores = ratio(moments.between / degrees[0], moments.within_squares / degrees[1])
     scores = where(moments.constant, 0.0, scores)
-    return here(scores), here(moments.constant), degrees
+    return to_numpy(scores), to_numpy(moments.constant), degrees
 
 
 def _correlation_f(data: TrainingData) -> tuple[np.ndarray, np.ndarray, tuple[float, float]]:
@@ -271,7 +271,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
                 "several columns; use FStatisticSelector"
             )
         check_degrees(data.total_weight - 2, data.total_weight, "2 samples")
-        moments = class_moments(data).here()
+        moments = class_moments(data).to_numpy()
         n_classes = len(moments.sizes)
         inflations = self._inflations(data, lambda: np.hsplit(centred_target(data), n_classes))
         n_features = data.design.shape[1]

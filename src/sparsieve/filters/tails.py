@@ -45,7 +45,7 @@ def log_chi_square_tail(degrees: ArrayLike, statistic: ArrayLike) -> np.ndarray:
     def logarithm(rows):
         a, x = degrees[rows] / 2.0, statistic[rows] / 2.0
         # Gamma(a, x) = e^-x x^a / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...))
-        fraction = _continued(x + 1.0 - a, lambda i: (i * (a - i), x + 2.0 * i + 1.0 - a))
+        fraction = _continued_fraction(x + 1.0 - a, lambda i: (i * (a - i), x + 2.0 * i + 1.0 - a))
         return a * np.log(x) - x - special.gammaln(a) - np.log(fraction)
 
     return _log_tail(special.chdtrc(degrees, statistic), statistic, logarithm)
@@ -64,12 +64,12 @@ def _log_beta_tail(a, b, statistic) -> np.ndarray:
             top = k * (b - k) * x / ((a + 2 * k - 1) * (a + 2 * k))
         return top, np.ones_like(x)
 
-    fraction = _continued(np.ones_like(x), terms)
+    fraction = _continued_fraction(np.ones_like(x), terms)
     front = -a * growth + b * np.log1p(-x) - np.log(a) - special.betaln(a, b)
     return front - np.log(fraction)
 
 
-def _continued(first, terms) -> np.ndarray:
+def _continued_fraction(first, terms) -> np.ndarray:
     """The continued fraction first + top_1 / (bottom_1 + ...), by the modified Lentz method."""
     value = np.where(first == 0.0, TINY, first)
     C, D = value, np.zeros_like(value)

@@ -13,14 +13,14 @@ from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..selectors.adapter import SelectorAdapter
-from ..selectors.around import AroundSelectors, groups_for, last_step, weights_for
+from ..selectors.around import AroundSelectors, group_arguments, last_step, weight_arguments
 from ..selectors.base import BaseSelector, Count
 from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.methods import as_selector
-from ..validation.columns import FixedColumns, decided_for
+from ..validation.columns import FixedColumns, pass_fixed_columns
 from ..validation.containers import plain_vector
-from ..validation.external import is_beside
+from ..validation.external import is_on_device
 from ..validation.feature_groups import by_place
 from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin
@@ -41,14 +41,14 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         """The one selector that is asked, as given or by default."""
         return self._members()[0]
 
-    def _given(self) -> list[Any]:
+    def _input_selectors(self) -> list[Any]:
         """The selectors as they were given, or by default."""
         selector = getattr(self, "selector", None)
-        return [weighted(RidgeForwardSelector()) if selector is None else selector]
+        return [request_weights(RidgeForwardSelector()) if selector is None else selector]
 
     def _members(self) -> list[Any]:
         """The selectors that will see X; other estimators say their needs in their own messages."""
-        return [as_selector(member) for member in self._given()]
+        return [as_selector(member) for member in self._input_selectors()]
 
     @property
     def _given_groups(self) -> Any:
@@ -58,17 +58,17 @@ class MetaSelector(CallbackSupportMixin, AroundSelectors):
         found = (getattr(member, "feature_groups", None) for member in self._members())
         return next((one for one in found if one is not None), None)
 
-    def _placed(self, member: Any) -> Any:
+    def _place_member(self, member: Any) -> Any:
         """The member with groups; columns by place where parameters name them: it sees arrays."""
         member = with_feature_groups(member, getattr(self, "feature_groups", None))
         names = getattr(self, "feature_names_in_", None)
         placed = by_place(member, names)
-        placed |= decided_for(self, member, self.n_features_in_, names)
+        placed |= pass_fixed_columns(self, member, self.n_features_in_, names)
         return clone(member).set_params(**placed) if placed else member
 
     def _check_parameters(self) -> None:
         owner = type(self).__name__
-        for member in self._given():
+        for member in self._input_selectors():
             try:
                 as_selector(member)
             except TypeError as error:
@@ -153,7 +153,7 @@ def check_single_features(owner: Any, members: list[Any]) -> None:
         )
 
 
-def reseeded(selector: Any, rng: np.random.RandomState) -> Any:
+def redraw_seeds(selector: Any, rng: np.random.RandomState) -> Any:
     """An unfitted copy whose random numbers, at any depth, are drawn anew."""
     model = clone(selector)
     for name in model.get_params():
@@ -162,15 +162,15 @@ def reseeded(selector: Any, rng: np.random.RandomState) -> Any:
     return model
 
 
-def jobs_for(X: Any, n_jobs: int | None) -> int | None:
+def count_jobs(X: Any, n_jobs: int | None) -> int | None:
     """How many jobs share X: one on a device, which works in parallel by itself."""
-    return 1 if is_beside(X) else n_jobs
+    return 1 if is_on_device(X) else n_jobs
 
 
 # -- metadata ----------------------------------------------------------------------------------
 
 
-def weighted(estimator: Any) -> Any:
+def request_weights(estimator: Any) -> Any:
     """Let an estimator that we made ourselves have the sample weights of a routed fit."""
     if get_config()["enable_metadata_routing"]:
         is_pipeline = isinstance(estimator, Pipeline)
@@ -192,7 +192,7 @@ def check_weighted_classes(params: dict[str, Any], target: Target) -> None:
         )
 
 
-def routed(
+def route_arguments(
     owner: Any, params: dict[str, Any], *, weighted_members: dict[str, Any], direct: dict[str, Any]
 ) -> Bunch:
     """Arguments for every member: by metadata routing, or plainly where that is off.
@@ -210,13 +210,13 @@ def routed(
     for name, value in params.items():
         if name == "sample_weight":
             for member, estimator in weighted_members.items():
-                result[member].fit.update(weights_for(estimator, value))
+                result[member].fit.update(weight_arguments(estimator, value))
             result.scorer.score[name] = value
         elif name in direct:
             member, method = direct[name]
             result[member][method][name] = value
             for one, estimator in weighted_members.items():
-                result[one].fit.update(groups_for(estimator, value))
+                result[one].fit.update(group_arguments(estimator, value))
         else:
             known = " and ".join(["sample_weight", *direct])
             raise TypeError(

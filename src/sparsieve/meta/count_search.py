@@ -16,25 +16,25 @@ from .._checks import warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.prepare import preparation
 from ..scoring.calibration import calibrated_losses
-from ..scoring.engine import FoldScores, columns_of, fitted_on, score_fold, score_kept
-from ..scoring.folds import Fold, error_over_splits, repeats_of
+from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_features, score_fold
+from ..scoring.folds import Fold, error_over_splits, fold_repeats
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
-from ..scoring.scorers import Score, finite_folds, one_score, warn_unweighted
-from ..scoring.selections import fit_selection, n_always_kept
+from ..scoring.scorers import Score, finite_folds, one_score, warn_ignored_weights
+from ..scoring.selections import count_fixed_features, fit_selection
 from ..selectors.around import check_predicts
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns
-from ..validation.external import is_beside
+from ..validation.external import is_on_device
 from ..validation.target import check_varies, with_task
-from .base import check_weighted_classes, jobs_for, routed
+from .base import check_weighted_classes, count_jobs, route_arguments
 from .final_model import FinalModel
 from .guess import TestedModel, better_than_a_guess, gain_without_features, score_without_features
-from .progress import Interrupted, followed
+from .progress import Interrupted, follow_tasks
 from .rules import CountCurve, Kept, as_well, choices, describe, not_the_median
-from .trials import MOST_REPEATS, most_to_try, numbers_to_try, repeats_for, search_folds
+from .trials import MOST_REPEATS, count_repeats, most_to_try, numbers_to_try, search_folds
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
 
@@ -84,18 +84,21 @@ class CountSearch(FinalModel):
         selector, estimator, score, arguments = self._parts(data, given)
         check_predicts(estimator, task)
         check_weighted_classes(given, data.target)
-        n_always, fixed = n_always_kept(selector), FixedColumns.of(selector, data.design.shape[1])
+        n_always, fixed = (
+            count_fixed_features(selector),
+            FixedColumns.from_selector(selector, data.design.shape[1]),
+        )
         if data.groups is not None:
-            fixed = data.groups.choices(data.groups.widened(fixed))
+            fixed = data.groups.choices(data.groups.widen(fixed))
             n_always = fixed.n_always
         sizes = None if data.groups is None else np.diff(data.groups.starts)
         most = most_to_try([selector], data.target, sizes)
         last = fixed.n_available
         self.ks_: np.ndarray = numbers_to_try(self.ks, last, n_always, most=most, strict=False)
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
-            warn_unweighted([score])
+            warn_ignored_weights([score])
         X, y = data.samples()
-        if self.prepare is not None and is_beside(X):
+        if self.prepare is not None and is_on_device(X):
             raise TypeError("prepare needs X in main memory, not on a device; pass X.cpu().numpy()")
         how_often = self.cv, self._repeats(data, groups), self.random_state
         folds = search_folds(*how_often, X, y, data.target, arguments.splitter.split, groups)
@@ -128,9 +131,11 @@ class CountSearch(FinalModel):
             how.pop("path", None)
         how["calibrate"] = task == "classification" and len(self.ks_) > 1
         tasks = (delayed(score_fold)(selector, X, y, *fold, **how) for fold in folds)
-        n_jobs, verbose = jobs_for(X, self.n_jobs), self.verbose
+        n_jobs, verbose = count_jobs(X, self.n_jobs), self.verbose
         try:
-            results = followed(self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose)
+            results = follow_tasks(
+                self, tasks, len(folds), name="fold", n_jobs=n_jobs, verbose=verbose
+            )
         except Interrupted as stopped:
             folds, self._stopped = _whole_repeats(folds, len(stopped.results), len(y))
             results = stopped.results[: len(folds)]
@@ -147,9 +152,9 @@ class CountSearch(FinalModel):
             warn_user(missing)
         scores = score.turned(values)
         named = None if scoring is None and self.estimator is not None else self.measure
-        repeats = repeats_of(folds, len(y))[known]
+        repeats = fold_repeats(folds, len(y))[known]
         curve = CountCurve(self.ks_, scores[:, known], share, named, fixed.unit, repeats=repeats)
-        if (losses := _calibrated(results, folds, self.ks_, known, repeats)) is not None:
+        if (losses := _calibrated_losses(results, folds, self.ks_, known, repeats)) is not None:
             curve = replace(curve, losses=losses[0], guess_loss=losses[1])
         self.guess_ = self.p_value_ = None
         self.beats_guess_: bool | None = None
@@ -179,7 +184,7 @@ class CountSearch(FinalModel):
         self._search_words = self.model_words
         if how.get("path") is not None and is_other:
             self._search_words = "quick trees" if self._kind == "trees" else "ridge model"
-            self.kept_scores_ = self._score_kept(score, X, y, folds, results, how)
+            self.kept_scores_ = self._score_final_models(score, X, y, folds, results, how)
         sound = self.kept_scores_[np.isfinite(self.kept_scores_)]
         self._kept_error = float(error_over_splits(sound, share))
         self.best_score_: float = float(sound.mean())
@@ -187,7 +192,7 @@ class CountSearch(FinalModel):
             # Where another model searched, the one that ships is spoken of.
             by_other = self._search_words != self.model_words
             top = self.best_score_ if by_other else float(curve.means[curve.top])
-            self.beats_guess_ = test.passed(top, self.guess_)
+            self.beats_guess_ = test.beats_guess(top, self.guess_)
             is_linear = self.estimator is None and self._kind == "linear"
             tested = TestedModel(task, "" if is_linear else self.model_words)
             said = named.title, named.shown_gain, named.better, tested
@@ -213,26 +218,26 @@ class CountSearch(FinalModel):
 
     def _fit_on_all(self, selector: Any, estimator: Any, X: Any, y: Any, how: Any) -> None:
         """Fit what was chosen: the same long path as in the folds, which the curve speaks of."""
-        self.prepare_, X = fitted_on(how["prepare"], X, slice(None))
+        self.prepare_, X = fit_preparation(how["prepare"], X, slice(None))
         largest = [int(self.ks_[-1])]
         found = fit_selection(selector, X, y, largest, fit_params=how["fit_params"], need_all=True)
         self._set_selection(found.fitted, self.best_k_)
-        kept = columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
+        kept = read_columns(X, np.flatnonzero(self.support_), dense=self.estimator is None)
         self.estimator_ = clone(estimator).fit(kept, y, **how["model_params"])
 
     def _repeats(self, data: TrainingData, groups: Any) -> int:
         if not isinstance(self.n_repeats, str):
             return int(self.n_repeats)
         # The median is one of repeats.
-        return MOST_REPEATS if self.rule == "median" else repeats_for(data.target, groups)
+        return MOST_REPEATS if self.rule == "median" else count_repeats(data.target, groups)
 
     def _parts(self, data: TrainingData, given: dict[str, Any]) -> tuple[Any, Any, Score, Any]:
         """The selector and the estimator, the score, and what each of them is told."""
         selector, estimator = self._models(data)
-        selector = self._placed(selector)
+        selector = self._place_member(selector)
         if self.max_correlation is not None:
             selector = clone(selector).set_params(max_correlation=self.max_correlation)
-        arguments = routed(
+        arguments = route_arguments(
             self,
             given,
             weighted_members={"selector": selector, "estimator": estimator},
@@ -261,7 +266,7 @@ class CountSearch(FinalModel):
             if name in vars(self.selector_):
                 setattr(self, name, getattr(self.selector_, name))
 
-    def _score_kept(
+    def _score_final_models(
         self,
         score: Score,
         X: Any,
@@ -274,8 +279,8 @@ class CountSearch(FinalModel):
         left_out = ("ks", "path", "fit_params", "need_all", "calibrate")
         how = {name: value for name, value in how.items() if name not in left_out}
         k = self.best_k_
-        found = Parallel(n_jobs=jobs_for(X, self.n_jobs))(
-            delayed(score_kept)(X, y, *fold, {k: result.columns[k]}, **how)
+        found = Parallel(n_jobs=count_jobs(X, self.n_jobs))(
+            delayed(score_features)(X, y, *fold, {k: result.columns[k]}, **how)
             for fold, result in zip(folds, results, strict=True)
         )
         name = how["metrics"][0] if isinstance(how["metrics"][0], str) else score.name
@@ -297,13 +302,13 @@ class CountSearch(FinalModel):
         self.best_k_ = self.k_by_rule_[self.rule]
         first, last = curve.plateau
         self.plateau_: tuple[int, int] = (int(self.ks_[first]), int(self.ks_[last]))
-        self.selected_in_folds_: np.ndarray = _padded([r.columns[self.best_k_] for r in results])
+        self.selected_in_folds_: np.ndarray = _pad_rows([r.columns[self.best_k_] for r in results])
         # Who reads the selection counts what is chosen, without what is always kept.
         self._as_well = as_well(replace(curve, ks=curve.ks - n_always), chosen[self.rule])
         return chosen[self.rule]
 
 
-def _calibrated(
+def _calibrated_losses(
     results: list[FoldScores],
     folds: list[Fold],
     ks: np.ndarray,
@@ -325,7 +330,7 @@ def _calibrated(
 
 def _whole_repeats(folds: list[Fold], n_done: int, n_samples: int) -> tuple[list[Fold], str]:
     """The folds of an interrupted search that hold out every sample as often, and what to say."""
-    repeats = repeats_of(folds, n_samples)
+    repeats = fold_repeats(folds, n_samples)
     whole = folds[: int(np.argmax(repeats == repeats[n_done]))]
     where = f"interrupted in fold {n_done + 1} of {len(folds)}"
     if not whole:
@@ -338,7 +343,7 @@ def _whole_repeats(folds: list[Fold], n_done: int, n_samples: int) -> tuple[list
     return whole, said
 
 
-def _padded(lists: list[np.ndarray]) -> np.ndarray:
+def _pad_rows(lists: list[np.ndarray]) -> np.ndarray:
     """Lists as rows; shorter ones, where groups have different sizes, end in -1."""
     found = np.full((len(lists), max(map(len, lists))), -1, dtype=np.int64)
     for row, some in zip(found, lists, strict=True):

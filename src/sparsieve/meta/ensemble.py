@@ -24,8 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_choice, check_integer
 from .._saved import Ints
 from ..scoring.folds import one_by_one
-from ..scoring.selections import ranking_of, reaching
-from ..selectors.around import weights_for
+from ..scoring.selections import reaching, read_ranking
+from ..selectors.around import weight_arguments
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
@@ -33,7 +33,7 @@ from ..selectors.least_squares.support_fit import fading_ridge
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
 from ..validation.target import with_task
-from .base import MetaSelector, jobs_for
+from .base import MetaSelector, count_jobs
 
 
 def mean_rank(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
@@ -46,7 +46,7 @@ def mean_rank(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
     >>> mean_rank(np.array([[1, 2, 3, 4], [1, 4, 3, 2]]), 4)
     array([1. , 0.5, 0.5, 0.5])
     """
-    return _turned(rankings.mean(axis=0))
+    return _ranks_to_scores(rankings.mean(axis=0))
 
 
 def median_rank(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
@@ -59,7 +59,7 @@ def median_rank(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
     >>> median_rank(np.array([[1, 2], [1, 2], [2, 1]]), 2)
     array([1. , 0.5])
     """
-    return _turned(np.median(rankings, axis=0))
+    return _ranks_to_scores(np.median(rankings, axis=0))
 
 
 def borda(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
@@ -99,7 +99,7 @@ def robust_rank(rankings: np.ndarray, n_ranked: int) -> np.ndarray:
     return -np.log10(np.maximum(rho, np.finfo(np.float64).tiny))
 
 
-def _turned(ranks: np.ndarray) -> np.ndarray:
+def _ranks_to_scores(ranks: np.ndarray) -> np.ndarray:
     return 1.0 - (ranks - 1.0) / len(ranks)
 
 
@@ -235,7 +235,7 @@ class EnsembleSelector(MetaSelector):
             return [(None, member) for member in defaults]
         return [m if _is_pair(m) else (None, m) for m in self.selectors]
 
-    def _given(self) -> list:
+    def _input_selectors(self) -> list:
         return [member for _, member in self._pairs()]
 
     def _with_members(self, members: Sequence[Any]) -> list:
@@ -247,7 +247,7 @@ class EnsembleSelector(MetaSelector):
         return {"selectors": self._with_members([with_task(m, task) for m in self._members()])}
 
     @property
-    def _named(self) -> dict[str, Any]:
+    def _members_by_name(self) -> dict[str, Any]:
         is_list = isinstance(self.selectors, list | tuple)
         return {name: member for name, member in self._pairs() if name} if is_list else {}
 
@@ -255,7 +255,7 @@ class EnsembleSelector(MetaSelector):
         """Get parameters by name; with ``deep`` also those of named selectors."""
         params = super().get_params(deep=False)
         if deep:
-            for name, member in self._named.items():
+            for name, member in self._members_by_name.items():
                 params[name] = member
                 if hasattr(member, "get_params"):
                     nested = member.get_params(deep=True).items()
@@ -266,7 +266,7 @@ class EnsembleSelector(MetaSelector):
         """Set parameters; the name of a selector replaces that selector."""
         if "selectors" in params:  # names mean the members that will be there
             self.selectors = params.pop("selectors")
-        named = self._named
+        named = self._members_by_name
         replaced = {name: params.pop(name) for name in list(params) if name in named}
         if replaced:
             members = [replaced.get(name or "", member) for name, member in self._pairs()]
@@ -302,19 +302,19 @@ class EnsembleSelector(MetaSelector):
         fixed = data.choices
         n_ranked = self._list_length(fixed) + fixed.n_always
         X, y = data.samples()
-        members = [self._placed(member) for member in self._members()]
+        members = [self._place_member(member) for member in self._members()]
         if self.selectors is None:
             members[1].set_params(ridge=STRONGER * fading_ridge(data))
         _check_same_groups(members, n_features=data.design.shape[1])
         fits = (
             delayed(reaching(member, n_ranked, data.target.task).fit)(
-                X, y, **weights_for(member, data.sample_weight)
+                X, y, **weight_arguments(member, data.sample_weight)
             )
             for member in members
         )
-        self.selectors_ = list(one_by_one(fits, jobs_for(X, self.n_jobs)))
+        self.selectors_ = list(one_by_one(fits, count_jobs(X, self.n_jobs)))
         _check_ranking(self.selectors_)
-        self.rankings_ = np.array([ranking_of(fitted, n_ranked) for fitted in self.selectors_])
+        self.rankings_ = np.array([read_ranking(fitted, n_ranked) for fitted in self.selectors_])
         scores = AGGREGATIONS[self.aggregation](self.rankings_, n_ranked)
         if self.aggregation == "rra":
             self.p_values_: np.ndarray = np.minimum(1.0, len(members) * 10.0**-scores)
@@ -341,7 +341,7 @@ class EnsembleSelector(MetaSelector):
 
 def _check_same_groups(members: list, n_features: int) -> None:
     """Refuse selectors whose rankings are of different groups."""
-    found = [FeatureGroups.of(member, n_features) for member in members]
+    found = [FeatureGroups.from_selector(member, n_features) for member in members]
     kept = [None if one is None else (one.names, one.members.tolist()) for one in found]
     if any(one != kept[0] for one in kept):
         raise ValueError(

@@ -16,20 +16,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Bools, Maybe
-from ..scoring.engine import columns_of
+from ..scoring.engine import read_columns
 from ..scoring.likelihood_models import LikelihoodRidge
 from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
 from ..scoring.ridge_path import default_estimator
-from ..scoring.scorers import Score, one_score, scorers_of
+from ..scoring.scorers import Score, one_score, resolve_scores
 from ..scoring.sized_ridge import SizedRidge
 from ..scoring.tree_path import trees_estimator
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.kinds import with_kind
-from ..selectors.lending import lent
+from ..selectors.lending import call_with_views
 from ..validation.external import check_same_features, is_tensor
 from ..validation.training_data import transform_data
-from .base import MetaSelector, weighted
+from .base import MetaSelector, request_weights
 
 
 def _model_has(name: str):
@@ -78,10 +78,10 @@ def usual_model(
     Examples
     --------
     >>> from sparsieve.meta.final_model import usual_model
-    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> from sparsieve.scoring.scorers import resolve_scores
     >>> usual_model("classification", 50, has_classes=True).estimator[-1]
     SoftmaxRegression()
-    >>> scores = scorers_of("balanced_accuracy", "classification").values()
+    >>> scores = resolve_scores("balanced_accuracy", "classification").values()
     >>> usual_model("classification", 50, list(scores), has_classes=True).words
     'softmax regression model of equally weighted classes'
     """
@@ -128,7 +128,7 @@ class FinalModel(MetaSelector):
         """The selector and the estimator, as given or by default."""
         if self.estimator is not None:
             return self._selector(), self.estimator
-        task = self._task_seen if data is None else data.target.task
+        task = self._training_task if data is None else data.target.task
         n_samples = data.design.shape[0] if data else 1
         # Before the fit nobody knows whether y holds classes, which alone have probabilities.
         kind = "classes" if data is None else KINDS.get(task, "classes")
@@ -136,7 +136,7 @@ class FinalModel(MetaSelector):
         if data is not None and data.target.Y.shape[1] > 1 and data.target.codes is None:
             how["kind"] = "linear"
         model = usual_model(task, n_samples, self._asked_scores, **how)
-        return self._selector(), weighted(model.estimator)
+        return self._selector(), request_weights(model.estimator)
 
     @property
     def _kind(self) -> str:
@@ -154,7 +154,7 @@ class FinalModel(MetaSelector):
         return [] if self._scoring is None else [one_score(self._scoring, None)]
 
     @property
-    def _task_seen(self) -> str:
+    def _training_task(self) -> str:
         """How y was read in ``fit``."""
         if (task := vars(self).get("_task")) is not None:
             return task
@@ -164,7 +164,7 @@ class FinalModel(MetaSelector):
     def measure(self) -> Score:
         """The score that chooses the number of features: its name, and how values are shown."""
         if self._scoring is None and self.estimator is None:
-            return next(iter(scorers_of(None, self._task_seen).values()))
+            return next(iter(resolve_scores(None, self._training_task).values()))
         return one_score(self._scoring, self._models()[1])
 
     def _usual_score(self, task: str) -> Score | None:
@@ -173,7 +173,7 @@ class FinalModel(MetaSelector):
             return None
         if not (is_classifier(self.estimator) or is_regressor(self.estimator)):
             return None
-        return next(iter(scorers_of(None, task).values()))
+        return next(iter(resolve_scores(None, task).values()))
 
     def _cannot_test(self, task: str) -> str:
         """Why held-out predictions cannot be compared with a guess; empty where they can."""
@@ -196,7 +196,7 @@ class FinalModel(MetaSelector):
         """What predicts the held-out samples, in words."""
         if self.estimator is not None:
             return type(last_step(self.estimator)).__name__
-        task, scores = self._task_seen, self._asked_scores
+        task, scores = self._training_task, self._asked_scores
         is_classes = KINDS.get(task, "classes") == "classes"
         return usual_model(task, 1, scores, has_classes=is_classes, kind=self._kind).words
 
@@ -221,7 +221,7 @@ class FinalModel(MetaSelector):
         scores_numbers = self.estimator is not None and for_numbers_only(self.estimator)
         return scores_numbers or super()._needs_numbers
 
-    def _selected(self, X: Any) -> Any:
+    def _take_features(self, X: Any) -> Any:
         check_is_fitted(self)
         if not hasattr(self, "estimator_"):
             raise NotFittedError(
@@ -231,36 +231,36 @@ class FinalModel(MetaSelector):
         if is_tensor(X):
             check_same_features(self, X)
         else:
-            X = self._prepared(X)
-        return columns_of(X, np.flatnonzero(self.support_), dense=self.estimator is None)
+            X = self._prepare(X)
+        return read_columns(X, np.flatnonzero(self.support_), dense=self.estimator is None)
 
-    def _prepared(self, X: Any) -> Any:
+    def _prepare(self, X: Any) -> Any:
         """X as an array or sparse matrix, as the selector and the estimator have seen it."""
         X = transform_data(self, X)
         prepare = getattr(self, "prepare_", None)
-        return X if prepare is None else lent(prepare.transform, X)
+        return X if prepare is None else call_with_views(prepare.transform, X)
 
     @available_if(_model_has("predict"))
     def predict(self, X: Any) -> Any:
         """Predict with the final model."""
-        X = self._selected(X)
+        X = self._take_features(X)
         return self.estimator_.predict(X)
 
     @available_if(_model_has("predict_proba"))
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of the final model."""
-        X = self._selected(X)
+        X = self._take_features(X)
         return self.estimator_.predict_proba(X)
 
     @available_if(_model_has("decision_function"))
     def decision_function(self, X: Any) -> Any:
         """Decision values of the final model."""
-        X = self._selected(X)
+        X = self._take_features(X)
         return self.estimator_.decision_function(X)
 
     def score(self, X: Any, y: Any, **params: Any) -> float:
         """Score the final model on other data with the scorer of the cross-validation."""
-        return self.scorer_(self.estimator_, self._selected(X), y, **params)
+        return self.scorer_(self.estimator_, self._take_features(X), y, **params)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -274,5 +274,5 @@ class FinalModel(MetaSelector):
             tags.regressor_tags = copy.deepcopy(of_model.regressor_tags)
             return tags
         # Before the fit only a selector inside that was told may know.
-        task = self._task_seen if "support_" in vars(self) else self.task
+        task = self._training_task if "support_" in vars(self) else self.task
         return with_kind(tags, task, multi_label=tags.target_tags.multi_output)

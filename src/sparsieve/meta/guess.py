@@ -15,12 +15,12 @@ import numpy as np
 from scipy.stats import norm, t
 
 from .._sklearn import check_method_params
-from .._text import p_shown
+from .._text import format_p_value
 from ..scoring.engine import ALL_FEATURES, FoldScores, score_columns
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
 from ..scoring.survival import martingale_residuals
-from ..validation.exchange import Exchange, strata_of
+from ..validation.exchange import Exchange, survival_strata
 from ..validation.target import Target
 
 _CURVED = {
@@ -125,11 +125,11 @@ class GuessTest:
     by: str = ""
 
     @property
-    def counted(self) -> str:
+    def units_phrase(self) -> str:
         """How many samples, or groups of them, were held out, in words."""
         return f"{self.n_samples} {self.unit}s"
 
-    def passed(self, score: float, guess: float) -> bool:
+    def beats_guess(self, score: float, guess: float) -> bool:
         """Whether predictions are better than a guess.
 
         Their score must be higher than that of a guess, unless it is one of labels and decision
@@ -158,7 +158,8 @@ class GuessTest:
             return (
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
                 f"guess without features ({shown(guess)}), but the {self.by} tell the classes "
-                f"apart ({p_shown(self.p_value)}): roc_auc or balanced_accuracy as the score shows "
+                f"apart ({format_p_value(self.p_value)}): roc_auc or balanced_accuracy as the "
+                "score shows "
                 "how well."
             )
         if self.p_value <= LEVEL:
@@ -169,7 +170,7 @@ class GuessTest:
             )
         if not self.enough:
             return (
-                f"{self.counted} are too few to tell whether anything predicts "
+                f"{self.units_phrase} are too few to tell whether anything predicts "
                 f"better than a guess without features ({level})."
             )
         return (
@@ -239,15 +240,15 @@ def against_guess(
     groups, strata = (
         None if given is None else np.asarray(given)[seen] for given in (groups, strata)
     )
-    exchange = Exchange.of(B, groups=groups, strata=strata)
+    exchange = Exchange.from_target(B, groups=groups, strata=strata)
     A, B = A - A.mean(axis=0), B - B.mean(axis=0)
     if not np.isin(Y, (0.0, 1.0)).all():
         spread = np.where((B != 0).any(axis=0), B.std(axis=0), 1.0)
         A, B = A / spread, B / spread
     inflation, n_units = 2.0 + share, exchange.n_units
     enough = not exchange.too_few and _is_enough(B, n_units, inflation)
-    p_value = _shuffled(A, B, exchange, inflation)
-    return GuessTest(p_value, exchange.n_counted, enough, exchange.unit)
+    p_value = _shuffle_p_value(A, B, exchange, inflation)
+    return GuessTest(p_value, exchange.n_exchangeable, enough, exchange.unit)
 
 
 def better_than_a_guess(
@@ -290,7 +291,7 @@ def better_than_a_guess(
     else:
         votes = [mean_votes(_numbers(result, model)) for result in results]
         Y = martingale_residuals(y)[:, None] if y.dtype.names else np.reshape(y, (len(y), -1))
-    return replace(against_guess(votes, Y, folds, groups, strata_of(y)), by=by)
+    return replace(against_guess(votes, Y, folds, groups, survival_strata(y)), by=by)
 
 
 def _numbers(result: FoldScores, model: str) -> list[np.ndarray]:
@@ -335,9 +336,9 @@ def gain_without_features(
     >>> import numpy as np
     >>> from sparsieve.meta.guess import gain_without_features
     >>> from sparsieve.scoring.folds import make_folds
-    >>> from sparsieve.scoring.scorers import scorers_of
+    >>> from sparsieve.scoring.scorers import resolve_scores
     >>> y = np.arange(40) % 2
-    >>> score = scorers_of("roc_auc", "classification")["roc_auc"]
+    >>> score = resolve_scores("roc_auc", "classification")["roc_auc"]
     >>> gain_without_features(score, y, make_folds(y, 5, seed=0), "classification")
     0.5
     """
@@ -371,7 +372,7 @@ def mean_votes(predicted: Sequence[np.ndarray], classes: np.ndarray | None = Non
     return np.mean([np.reshape(one, (len(one), -1)) for one in predicted], axis=0)
 
 
-def _shuffled(A: np.ndarray, B: np.ndarray, exchange: Exchange, inflation: float) -> float:
+def _shuffle_p_value(A: np.ndarray, B: np.ndarray, exchange: Exchange, inflation: float) -> float:
     """Share of shuffles in which the products are as large as these, shrunk."""
     if exchange.n_units < 2 or not A.any() or not B.any():
         return 1.0

@@ -27,12 +27,12 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._checks import warn_user
 from .._sklearn import check_method_params
-from ..scoring.selections import ranking_of
+from ..scoring.selections import read_ranking
 from ..validation.columns import FixedColumns
 from ..validation.containers import plain_vector
-from ..validation.external import rows_of
+from ..validation.external import take_rows
 from ..validation.target import Target
-from .base import reseeded
+from .base import redraw_seeds
 from .trials import is_learnable
 
 # Counts are multiples of 1/B; this keeps rounding from pushing a threshold to the next one.
@@ -188,7 +188,7 @@ class SampleUnits:
     labels: np.ndarray | None
 
     @classmethod
-    def of(cls, target: Target, groups: Any = None) -> SampleUnits:
+    def from_target(cls, target: Target, groups: Any = None) -> SampleUnits:
         """Samples, or their groups; refuses what leaves one class in a half."""
         n_samples, labels = len(target.Y), target.codes
         if groups is None:
@@ -279,10 +279,10 @@ def run_pair(
     rng = np.random.RandomState(seed)
     tops, ranks = [], np.zeros(1, dtype=np.int64)
     for half in units.halves(rng):
-        model = reseeded(selector, rng)
+        model = redraw_seeds(selector, rng)
         given = check_method_params(y, fit_params, indices=half)
-        model.fit(rows_of(X, half), y[half], **given)
-        ranking = ranking_of(model, fixed.n_always + q)
+        model.fit(take_rows(X, half), y[half], **given)
+        ranking = read_ranking(model, fixed.n_always + q)
         best = np.argsort(ranking)
         tops.append(best[~fixed.either[best]][:q])
         ranks = ranks + ranking

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.stats import norm, t
 
-from .._text import counted
+from .._text import plural
 from ..scoring.models import TASKS
-from ..scoring.scorers import Score, scorers_of
+from ..scoring.scorers import Score, resolve_scores
 from ..scoring.stability import nogueira_stability
-from ..selectors.preparation import groups_of, n_selected, unit_masks, unit_of
+from ..selectors.preparation import count_selection, find_groups, unit_masks, unit_phrase
 from ..validation.containers import plain_vector
 from ..validation.survival import as_survival
 from ..validation.target import with_task
@@ -108,11 +108,11 @@ class HeldOutCheck:
         """From a fitted search over one number of features or many."""
         measure = search.measure
         if search._scoring is None:  # scikit-learn's models score themselves by these
-            measure = next(iter(scorers_of(None, search._task_seen).values()))
+            measure = next(iter(resolve_scores(None, search._training_task).values()))
         gains = search.kept_scores_
         scores = measure.turned(gains[np.isfinite(gains)])
         low, high = score_interval(scores, search._kept_error, search._n_held_out, measure)
-        groups = groups_of(search)
+        groups = find_groups(search)
         supports = np.zeros((search.n_splits_, search.n_features_in_), dtype=bool)
         for support, features in zip(supports, search.selected_in_folds_, strict=True):
             support[features[features >= 0]] = True
@@ -131,7 +131,7 @@ class HeldOutCheck:
             warning=search.nothing_found,
             model=search.model_words,
             chosen_here=len(search.ks_) > 1,
-            unit=unit_of(search),
+            unit=unit_phrase(search),
             folds=tuple(measure.turned(gains).tolist()),
             test_share=1.0 / (search.cv - 1) if is_number_of_folds(search.cv) else 0.25,
             why=getattr(search, "_why", ""),
@@ -141,7 +141,7 @@ class HeldOutCheck:
     @property
     def scoring(self) -> Score | None:
         """What to pass as ``scoring`` for the same score; None where it is the usual one."""
-        usual = [next(iter(scorers_of(None, task).values())) for task in TASKS]
+        usual = [next(iter(resolve_scores(None, task).values())) for task in TASKS]
         return None if self.measure in usual else self.measure
 
     def shown(self, value: float) -> str:
@@ -169,7 +169,7 @@ class HeldOutCheck:
         untested = f" Not tested against a guess: {self.untested}." * bool(self.untested)
         return (
             f"On held-out samples: {name} {self.shown(self.score)} ({lower}{interval}){guess}; "
-            f"{stable}; {counted(self.n_folds, 'fold')}{chosen}.{f' {self.why}.' * bool(self.why)}"
+            f"{stable}; {plural(self.n_folds, 'fold')}{chosen}.{f' {self.why}.' * bool(self.why)}"
             f"{untested}"
         )
 
@@ -284,7 +284,7 @@ def possible_folds(y: Any, groups: Any, is_classes: bool, n_folds: int) -> int:
     return int(min(n_folds, most))
 
 
-def checked(
+def check_selector(
     selector: Any,
     X: Any,
     y: Any,
@@ -316,11 +316,11 @@ def checked(
     expected = N_FOLDS * N_REPEATS * (fit_seconds or 0.0)
     if expected > 20.0:  # what nobody asked for must not take longer
         return None, (f"Not checked on held-out samples (about {expected:.0f} s). Run {how}.")
-    n_kept = n_selected(selector)
+    n_kept = count_selection(selector)
     if n_kept == 0:
         return (
             None,
-            f"Not checked on held-out samples, because no {unit_of(selector)} was selected.",
+            f"Not checked on held-out samples, because no {unit_phrase(selector)} was selected.",
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all samples said them

@@ -32,7 +32,7 @@ if not TYPE_CHECKING:  # scikit-learn has no annotations of them
         from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 
-__all__ = ["CallbackSupportMixin", "Interrupted", "followed", "listening", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Interrupted", "follow_tasks", "listening", "with_callbacks"]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -70,7 +70,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
         _listener.reset(token)
 
 
-def followed(
+def follow_tasks(
     owner: Any,
     tasks: Iterable[Any],
     total: int,
@@ -139,14 +139,14 @@ def followed(
         if tell is not None:
             tell(name, Progress(total, number, 0, number, f"{name} {number}"))
         if not is_known:
-            expected = _expected(seconds, first, number, total)
+            expected = _estimate_seconds(seconds, first, number, total)
             is_known = announce_seconds(type(owner).__name__, expected, _FASTER)
     if root is not None:
         root.call_on_fit_task_end(estimator=owner)
     return results
 
 
-def _expected(seconds: float, first: float, number: int, total: int) -> float:
+def _estimate_seconds(seconds: float, first: float, number: int, total: int) -> float:
     """Seconds that all tasks will take; 0 where too few are left to speak of.
 
     Compiling makes the first one slow, so it counts alone only if it took long by any measure.

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._text import counted
+from .._text import plural
 from ..scoring.folds import error_over_splits
 from ..scoring.scorers import Score
 from ..scoring.statistics import LEVEL
@@ -398,17 +398,17 @@ def describe(curve: CountCurve, kept: Kept, warning: str = "", searching: str = 
     n_splits, score = curve.scores.shape[1], curve.score
     title = "score" if score is None else score.title.removeprefix("mean ")
     k, top = curve.ks[kept.index], curve.ks[curve.top]
-    scores = dict.fromkeys(shown(curve, curve.values[i]) for i in (kept.index, curve.top))
-    of_search = f"{title} {' and '.join(scores)} over {counted(n_splits, 'fold')}"
+    scores = dict.fromkeys(format_score(curve, curve.values[i]) for i in (kept.index, curve.top))
+    of_search = f"{title} {' and '.join(scores)} over {plural(n_splits, 'fold')}"
     is_other = searching not in ("", kept.model)
     if is_other:
         verb = "search" if searching.endswith("s") else "searches"
         of_search += f", by the {searching} that {verb}"
     value = kept.mean if score is None else score.turned(kept.mean)
-    error = f"standard error {shown(curve, kept.error)}" if n_splits > 1 else ""
-    said = [warning, f"Kept: {counted(k, curve.unit)}, {_why(curve, kept, top)} ({of_search})."]
+    error = f"standard error {format_score(curve, kept.error)}" if n_splits > 1 else ""
+    said = [warning, f"Kept: {plural(k, curve.unit)}, {_why(curve, kept, top)} ({of_search})."]
     if is_other:
-        shipped = f"The {kept.model} on them: {title} {shown(curve, value)}"
+        shipped = f"The {kept.model} on them: {title} {format_score(curve, value)}"
         said.append(f"{shipped}{f' ({error})' * bool(error)}.")
     elif error:
         said[1] = f"{said[1][:-2]}; {error})."
@@ -452,15 +452,15 @@ def as_well(curve: CountCurve, kept: int) -> str:
         or curve.is_no_better
     ):
         return ""
-    means = dict.fromkeys(shown(curve, curve.values[index]) for index in (few, curve.top))
+    means = dict.fromkeys(format_score(curve, curve.values[index]) for index in (few, curve.top))
     verb = "does" if curve.ks[few] == 1 else "do"
     return (
-        f"{counted(curve.ks[few], curve.unit)} {verb} as well as {curve.ks[curve.top]:,} "
+        f"{plural(curve.ks[few], curve.unit)} {verb} as well as {curve.ks[curve.top]:,} "
         f"({' and '.join(means)})."
     )
 
 
-def shown(curve: CountCurve, value: float) -> str:
+def format_score(curve: CountCurve, value: float) -> str:
     """A score of this curve as it is printed: percent, three decimals, or digits if too few."""
     if curve.score is not None and curve.score.is_percent:
         return curve.score.shown(value)

@@ -16,9 +16,9 @@ from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, w
 from .._saved import Maybe
 from ..preprocessing.prepare import fills_gaps, preparation
 from ..scoring.scorers import one_score
-from ..selectors.around import tags_of
+from ..selectors.around import estimator_tags
 from ..selectors.base import Count, RandomState
-from ..selectors.preparation import unit_of
+from ..selectors.preparation import unit_phrase
 from ..selectors.signs import check_keeps_signs
 from ..validation.columns import FixedColumns
 from .count_search import CountSearch
@@ -233,7 +233,7 @@ class SelectorCV(CountSearch):
     def _accepts_nan(self) -> bool:  # type: ignore[override]
         if fills_gaps(preparation(self.prepare)):
             return True
-        return super()._accepts_nan and tags_of(self._models()[1]).input_tags.allow_nan
+        return super()._accepts_nan and estimator_tags(self._models()[1]).input_tags.allow_nan
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -301,7 +301,7 @@ class SelectorCV(CountSearch):
         check_is_fitted(self)
         if getattr(self, "prepare_", None) is None:
             return super().transform(X)
-        return self._prepared(X)[:, self.support_]
+        return self._prepare(X)[:, self.support_]
 
     def at(self, n_features: Count) -> Self:
         """Return this selection at another number of features, without refitting.
@@ -321,7 +321,7 @@ class SelectorCV(CountSearch):
         check_is_fitted(self)
         n_units = len(vars(self).get("group_ranking_", self.ranking_))
         count = resolve_count(n_features, n_units, self.best_k_)
-        warn_of_more(n_features, n_units, unit_of(self))
+        warn_of_more(n_features, n_units, unit_phrase(self))
         other = copy.copy(self)
         other._set_selection(self.selector_, count)
         if count != self.best_k_ and hasattr(self, "estimator_"):

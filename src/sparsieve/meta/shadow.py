@@ -16,18 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Labels
-from .._text import counted
+from .._text import plural
 from ..device import out_of_memory
 from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
-from ..selectors.around import last_step, weights_for
+from ..selectors.around import last_step, weight_arguments
 from ..selectors.base import FeatureScores, RandomState, TrainingData
 from ..validation.columns import BY_NAME
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
 from ..validation.external import is_tensor
 from ..validation.target import with_task
-from .base import MetaSelector, check_open, check_single_features, jobs_for, reseeded
+from .base import MetaSelector, check_open, check_single_features, count_jobs, redraw_seeds
 
 # Rounds between two looks at the tests; fixed, so that results do not depend on n_jobs.
 ROUNDS_PER_LOOK = 10
@@ -200,7 +200,7 @@ class ShadowSelector(MetaSelector):
         if groups is not None:
             groups = np.asarray(plain_vector("groups", groups))
             groups = groups if data.used is None else groups[data.used]
-        exchange = Exchange.of(y, groups=groups)
+        exchange = Exchange.from_target(y, groups=groups)
         if exchange.why_not:
             raise ValueError(exchange.why_not)
         check_open(self, data.fixed)
@@ -209,7 +209,7 @@ class ShadowSelector(MetaSelector):
         member = with_task(self._selector(), data.target.task)
         self._check_inside(member)
         check_single_features(self, [member])
-        weights = weights_for(member, data.sample_weight)
+        weights = weight_arguments(member, data.sample_weight)
         seeds = check_random_state(self.random_state).randint(
             np.iinfo(np.int32).max, size=self.max_rounds
         )
@@ -226,7 +226,7 @@ class ShadowSelector(MetaSelector):
             batch = seeds[done : done + ROUNDS_PER_LOOK]
             data_of = member, X, y, kept, active, is_open, weights, exchange
             rounds = (delayed(_round)(*data_of, seed) for seed in batch)
-            for importances, best_copy in one_by_one(rounds, jobs_for(X, self.n_jobs)):
+            for importances, best_copy in one_by_one(rounds, count_jobs(X, self.n_jobs)):
                 self.hits_[active] += importances > best_copy
                 totals[active] += importances
             self.rounds_[active] += len(batch)
@@ -274,7 +274,7 @@ class ShadowSelector(MetaSelector):
         if needed == self.max_rounds:
             return ""
         return (
-            f"max_rounds={self.max_rounds} can confirm none of {counted(n_tested, 'feature')}, "
+            f"max_rounds={self.max_rounds} can confirm none of {plural(n_tested, 'feature')}, "
             f"not even one with a hit in every round; max_rounds={needed} can, and so can a lower "
             "hit_rate, or give n_features_to_select to keep the best ones without a test"
         )
@@ -314,7 +314,7 @@ def _round(
         copies = X[order]
         parts = X[:, active], copies if is_open.all() else copies[:, is_open], X[:, kept]
         both = _side_by_side(parts)
-    model = reseeded(member, rng)
+    model = redraw_seeds(member, rng)
     n_tested = len(active) + int(is_open.sum())
     if len(kept):
         model.set_params(always_keep=list(range(n_tested, n_tested + len(kept))))

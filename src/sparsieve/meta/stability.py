@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
 from ..scoring.selections import reaching
-from ..selectors.around import groups_for
+from ..selectors.around import group_arguments
 from ..selectors.base import FeatureScores, RandomState, TrainingData
-from ..selectors.preparation import n_selected, unit_of
+from ..selectors.preparation import count_selection, unit_phrase
 from .base import (
     MetaSelector,
     check_open,
     check_weighted_classes,
-    jobs_for,
-    routed,
+    count_jobs,
+    route_arguments,
 )
 from .halves import BOUNDS, Halving, SampleUnits, run_pair
-from .progress import followed, with_callbacks
+from .progress import follow_tasks, with_callbacks
 
 
 @dataclass(frozen=True)
@@ -271,11 +271,13 @@ class StabilitySelection(MetaSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         params = self._params
-        units = SampleUnits.of(data.target, self._groups)
+        units = SampleUnits.from_target(data.target, self._groups)
         check_weighted_classes(params, data.target)
-        selector = self._placed(self._selector())
-        arguments = routed(self, params, weighted_members={"selector": selector}, direct={})
-        given = {**arguments.selector.fit, **groups_for(selector, self._groups)}
+        selector = self._place_member(self._selector())
+        arguments = route_arguments(
+            self, params, weighted_members={"selector": selector}, direct={}
+        )
+        given = {**arguments.selector.fit, **group_arguments(selector, self._groups)}
         groups, n_pairs = data.groups, self.n_subsamples // 2
         fixed = data.choices
         check_open(self, fixed)
@@ -292,13 +294,13 @@ class StabilitySelection(MetaSelector):
         selector = reaching(selector, fixed.n_always + q, data.target.task)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_pairs)
         tasks = (delayed(run_pair)(selector, X, y, units, given, q, fixed, seed) for seed in seeds)
-        runs = followed(
+        runs = follow_tasks(
             self,
             tasks,
             n_pairs,
             name="pair of halves",
             verbose=self.verbose,
-            n_jobs=jobs_for(X, self.n_jobs),
+            n_jobs=count_jobs(X, self.n_jobs),
         )
         kept = np.concatenate([tops for tops, _ in runs])
         self.stability_path_: StabilityPath = _path(kept, self.threshold_)
@@ -329,7 +331,7 @@ class StabilitySelection(MetaSelector):
         check_is_fitted(self)
         found, q = self._probabilities, self.n_features_per_run_
         stable = int((found >= self.threshold_ - 1e-9).sum())
-        units = unit_of(self, len(found))
+        units = unit_phrase(self, len(found))
         said = (
             f"{stable} of {len(found)} {units} were selected in at least "
             f"{100 * self.threshold_:.3g} % of the {self.n_subsamples} runs on half the data, "
@@ -340,7 +342,8 @@ class StabilitySelection(MetaSelector):
         )
         if self.n_features_to_select is not None:
             said += (
-                f" {n_selected(self)} {units} were requested; the bounds do not apply to those "
+                f" {count_selection(self)} {units} were requested; the bounds do not apply to "
+                "those "
                 "below the threshold."
             )
         return said

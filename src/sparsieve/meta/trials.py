@@ -16,7 +16,7 @@ from ..scoring.folds import Fold, make_folds, overlap, torn_groups
 from ..selectors.around import last_step
 from ..selectors.likelihood.base import LikelihoodSelector
 from ..validation.containers import plain_vector
-from ..validation.external import is_beside
+from ..validation.external import is_on_device
 from ..validation.samples import group_codes
 from ..validation.survival import is_survival
 from ..validation.target import Target
@@ -75,7 +75,7 @@ MOST_REPEATS = 4
 REPEATS = ((5_000, MOST_REPEATS), (20_000, 2))
 
 
-def repeats_for(target: Target, groups: Any = None) -> int:
+def count_repeats(target: Target, groups: Any = None) -> int:
     """How often folds are drawn: four times, and less often where test parts are large anyway.
 
     Of unequal classes twice the samples outside the largest count, of survival times the events,
@@ -84,9 +84,9 @@ def repeats_for(target: Target, groups: Any = None) -> int:
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.meta.trials import repeats_for
+    >>> from sparsieve.meta.trials import count_repeats
     >>> from sparsieve.validation.target import Target
-    >>> [repeats_for(Target("regression", np.zeros((n, 1)))) for n in (100, 10_000, 50_000)]
+    >>> [count_repeats(Target("regression", np.zeros((n, 1)))) for n in (100, 10_000, 50_000)]
     [4, 2, 1]
     """
     n = len(target.Y)
@@ -208,7 +208,9 @@ def learnable(folds: list[Any], target: Target) -> list[Fold]:
                 "learn from and others to test on; collect more events, or fit without it"
             )
         folds = [
-            (train, test) if event[train].any() else _moved(train, test, int(event[test].argmax()))
+            (train, test)
+            if event[train].any()
+            else _move_sample(train, test, int(event[test].argmax()))
             for train, test in folds
         ]
         return [fold for fold in folds if len(fold[1])]
@@ -222,7 +224,7 @@ def learnable(folds: list[Any], target: Target) -> list[Fold]:
             wanted = np.flatnonzero(counts[codes[test]] == (0 if few else 1))
             moved = int(wanted[0]) if len(wanted) else 0
             counts[codes[test[moved]]] += 1
-            train, test = _moved(train, test, moved)
+            train, test = _move_sample(train, test, moved)
         if len(test):
             sound.append((train, test))
     if not sound:
@@ -234,7 +236,7 @@ def learnable(folds: list[Any], target: Target) -> list[Fold]:
     return sound
 
 
-def _moved(train: np.ndarray, test: np.ndarray, place: int) -> Fold:
+def _move_sample(train: np.ndarray, test: np.ndarray, place: int) -> Fold:
     """The fold with one of its test samples in the training part."""
     return np.sort(np.append(train, test[place])), np.delete(test, place)
 
@@ -334,7 +336,7 @@ def search_folds(
         check_groups(cv, given.get("groups"))
         by = y if target.events is None else target.events["event"].astype(int)
         # Splitters count samples; those on a device are known by their places.
-        samples = np.arange(X.shape[0])[:, None] if is_beside(X) else X
+        samples = np.arange(X.shape[0])[:, None] if is_on_device(X) else X
         folds = list(splitter(*repeated, target).split(samples, by, **given))
         folds = check_folds(folds, X.shape[0], groups)
         return learnable(folds, target) if is_number_of_folds(cv) else folds

@@ -10,7 +10,7 @@ compile. So does ``max``, which compiles a loop over its arguments.
 from functools import singledispatch
 from math import sqrt
 
-from .._numba import PART, VIEWS, compiled, registered
+from .._numba import PART, VIEWS, compiled, register_kind
 from .convex import SoftRows
 
 
@@ -30,7 +30,7 @@ def price(rows, w):
     raise NotImplementedError(f"nothing is registered for {rows!r}")
 
 
-@registered(shrink, SoftRows)
+@register_kind(shrink, SoftRows)
 def shorten(rows, v, w, curvature, half):
     """Shorten a row by ``rows.half``."""
     square = 0.0
@@ -43,7 +43,7 @@ def shorten(rows, v, w, curvature, half):
     return square * factor * factor
 
 
-@registered(price, SoftRows)
+@register_kind(price, SoftRows)
 def price_of_norm(rows, w):
     """The norm times ``rows.half``."""
     square = 0.0

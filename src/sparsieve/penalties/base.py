@@ -20,7 +20,7 @@ class Penalty(Protocol):
     - ``dual_norms(G)``: per row, the regularisation parameter at which it enters where 2 X'R is G;
     - ``row_strengths()``: (alpha, beta) of a penalty alpha ||w||_2 + beta ||w||_1^2 per row;
     - ``dual_bound(Y, R, G)``: a lower bound of the optimum of the squared-loss problem, from
-      R = Y - XW and G = 2 X'R at any W, and ``dual_bound_from(residual_sq, inner, G)``, the
+      R = Y - XW and G = 2 X'R at any W, and ``dual_bound_by_products(residual_sq, inner, G)``, the
       same from ||R||^2 and <R, Y>;
     - what ``GroupPenalty`` has, for coordinate descent over groups of rows.
 
@@ -68,7 +68,7 @@ class GroupPenalty(Savable):
     def check(self) -> None:
         """Refuse bad settings in one sentence."""
 
-    def on(self, total_weight: float) -> Self:
+    def rescale(self, total_weight: float) -> Self:
         """The penalty where columns have a variance of one: their squares add up to this."""
         return self
 

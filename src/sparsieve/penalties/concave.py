@@ -86,7 +86,7 @@ class MCP(GroupPenalty):
         if self.gamma <= 1:
             raise ValueError(f"gamma must be above 1, got {self.gamma!r}")
 
-    def on(self, total_weight: float) -> Self:
+    def rescale(self, total_weight: float) -> Self:
         return replace(self, n=float(total_weight))
 
     @property
@@ -135,7 +135,7 @@ class L20:
         """Penalty of W."""
         return float(self.lam * np.count_nonzero(W.any(axis=1)))
 
-    def kept(self, V: np.ndarray, step: float) -> np.ndarray:
+    def surviving_rows(self, V: np.ndarray, step: float) -> np.ndarray:
         """The rows that the proximal operator keeps, none of them zero."""
         return np.flatnonzero(row_norms(V) > np.sqrt(2.0 * self.lam * step))
 

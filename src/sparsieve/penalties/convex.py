@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._beside import here, largest, places_of, some_of
+from .._beside import largest, mask_indices, read_entries, to_numpy
 from .._checks import check_real
 from .base import GroupPenalty, critical_strength, row_norms
 
@@ -43,9 +43,9 @@ class L21(GroupPenalty):
 
     def dual_bound(self, Y: np.ndarray, R: np.ndarray, G: Any) -> float:
         """Lower bound of min ||XW - Y||^2 + penalty, from R = Y - XW and G = 2 X'R."""
-        return self.dual_bound_from(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
+        return self.dual_bound_by_products(float(np.vdot(R, R)), float(np.vdot(R, Y)), G)
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G: Any) -> float:
+    def dual_bound_by_products(self, residual_sq: float, inner: float, G: Any) -> float:
         """The same from ||R||^2 and <R, Y>.
 
         The dual is max_Theta 2<Theta, Y> - ||Theta||^2 subject to ||2 x_j'Theta|| <= alpha. The
@@ -172,7 +172,7 @@ class ExclusiveL21(L21):
         """(alpha, beta)."""
         return self.alpha, self.beta
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G: Any) -> float:
+    def dual_bound_by_products(self, residual_sq: float, inner: float, G: Any) -> float:
         """The same as :meth:`dual_bound`, from ||R||^2 and <R, Y>.
 
         The conjugate of the penalty of a row at g is theta^2 / (4 beta), where theta is the least
@@ -198,11 +198,11 @@ def soft_levels(G: Any, alpha: float) -> tuple[np.ndarray, float]:
     lengths = row_norms(G)
     top = largest(lengths)
     if alpha == 0:
-        return np.abs(here(G)).max(axis=1, initial=0.0).astype(np.float64), top
+        return np.abs(to_numpy(G)).max(axis=1, initial=0.0).astype(np.float64), top
     theta = np.zeros(len(G))
-    over = places_of(~(lengths <= alpha * (1.0 + 1e-15)))  # also where it is no number
+    over = mask_indices(~(lengths <= alpha * (1.0 + 1e-15)))  # also where it is no number
     if len(over):
-        theta[over] = _levels_of_long_rows(some_of(G, over).astype(np.float64), alpha)
+        theta[over] = _levels_of_long_rows(read_entries(G, over).astype(np.float64), alpha)
     return theta, top
 
 

@@ -116,7 +116,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
             f"save needs an estimator of sparsieve, got {type(estimator).__name__}; it also takes "
             "a result of select()"
         )
-    data = _dumped(estimator)
+    data = _dump(estimator)
     if strange := [*_not_loadable(data)]:
         raise TypeError(
             f"cannot save this {type(estimator).__name__}: it contains {strange[0]}, and files "
@@ -130,7 +130,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 def can_save(estimator: Any) -> bool:
     """Whether a file can hold this estimator."""
     try:
-        return not [*_not_loadable(_dumped(estimator))]
+        return not [*_not_loadable(_dump(estimator))]
     except TypeError:
         return False
 
@@ -184,9 +184,9 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     True
     """
     check_integer("max_bytes", max_bytes)
-    data = _read(path, max_bytes)
+    data = _read_bytes(path, max_bytes)
     try:
-        found = _loaded(data, max_bytes)
+        found = _load_dump(data, max_bytes)
         _check_parts(found["estimator"])
     except SavedFileError as error:
         raise SavedFileError(f"cannot load {shown(path)}: {error}") from None
@@ -199,7 +199,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_FILE_BYTES) -> An
     return found["estimator"]
 
 
-def _read(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+def _read_bytes(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     # Without waiting for a writer, should it be a pipe.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:
@@ -220,7 +220,7 @@ def _too_large(size: int, max_bytes: int) -> str:
     )
 
 
-def _loaded(data: bytes, max_bytes: int) -> dict[str, Any]:
+def _load_dump(data: bytes, max_bytes: int) -> dict[str, Any]:
     """What was dumped, of classes that are trusted, and with the marks of ``save``."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -237,7 +237,7 @@ def _loaded(data: bytes, max_bytes: int) -> dict[str, Any]:
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentVersionWarning)  # said in one line below
-        found = _skops().loads(data, trusted=_trusted())
+        found = _skops().loads(data, trusted=_list_trusted_types())
     if (
         not isinstance(found, dict)
         or found.get("format") != FORMAT
@@ -375,7 +375,7 @@ def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__name__}"
 
 
-def _trusted() -> list[str]:
+def _list_trusted_types() -> list[str]:
     """Our classes, and those of others that derive from ours and are imported already."""
     found = [
         cls for cls in CLASSES if getattr(sys.modules.get(cls.__module__), cls.__name__, 0) is cls
@@ -389,7 +389,7 @@ def _skops() -> Any:
     return skops.io
 
 
-def _dumped(estimator: Any) -> bytes:
+def _dump(estimator: Any) -> bytes:
     for part in _parts(estimator, set()):
         if vars(part).get("memory") is not None:
             raise TypeError(f"cannot save this {type(estimator).__name__}: {_memory_message(part)}")
@@ -415,7 +415,7 @@ def _dumped(estimator: Any) -> bytes:
 
 def _not_loadable(data: bytes) -> Iterator[str]:
     """Names of types in a file that would not be loaded."""
-    known = set(_trusted())
+    known = set(_list_trusted_types())
     return (name for name in _skops().get_untrusted_types(data=data) if name not in known)
 
 

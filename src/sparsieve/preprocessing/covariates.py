@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import suggestion, warn_user
 from .._saved import Savable
 from .._text import listed_names
-from ..validation.dataframes import opened
+from ..validation.dataframes import open_frame
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
-from ..validation.raw_tables import planned
+from ..validation.raw_tables import make_plan
 from .steps import Imputer, _Step
-from .table import column_names, is_annotated, obs_column
+from .table import column_names, is_anndata, obs_column
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Covariates:
     from_table: bool = False
 
     @property
-    def apart(self) -> bool:
+    def is_separate(self) -> bool:
         """Whether they were given apart from X."""
         return self.values is not None and not self.from_table
 
@@ -59,7 +59,7 @@ def read_covariates(X: Any, covariates: Any) -> Covariates:
         return Covariates()
     if isinstance(covariates, str):
         covariates = [covariates]
-    frame = opened(covariates)
+    frame = open_frame(covariates)
     if frame is not None:
         covariates = {name: frame.get_column(name).to_numpy() for name in frame.columns}
     if isinstance(covariates, Mapping):
@@ -67,7 +67,7 @@ def read_covariates(X: Any, covariates: Any) -> Covariates:
         return Covariates(tuple(values), values)
     if isinstance(covariates, list | tuple) and all(isinstance(one, str) for one in covariates):
         names = tuple(dict.fromkeys(covariates))
-        if is_annotated(X):
+        if is_anndata(X):
             return Covariates(names, {name: obs_column(X, name) for name in names})
         if (known := column_names(X)) is None:
             raise TypeError(
@@ -111,7 +111,7 @@ def covariate_columns(
     values = {name: values_of_array(one) for name, one in given.items()}
     if empty := [name for name, one in values.items() if one.gaps.all()]:
         raise ValueError(f"covariate {empty[0]!r} has no values; leave it out")
-    plan = planned(values, gaps=AS_VALUE, decides=False)
+    plan = make_plan(values, gaps=AS_VALUE, decides=False)
     for name, several in plan.wordy.items():
         raise ValueError(
             f"covariate {name!r} is text with {several} different values, too many for categories; "
@@ -122,9 +122,9 @@ def covariate_columns(
     return plan.numbers().astype(np.float64), plan.columns, plan.gaps
 
 
-def beside(X: Any, columns: np.ndarray, names: Sequence[str]) -> Any:
+def append_columns(X: Any, columns: np.ndarray, names: Sequence[str]) -> Any:
     """X with further columns behind its own: a data frame, an array or a sparse matrix."""
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is not None:
         import narwhals as nw
 
@@ -176,8 +176,8 @@ class BesideCovariates(Savable, _Step):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the preparation on the other columns, and the filling of gaps on the covariates."""
-        X = self._checked(X, reset=True)
-        own, given = self._split(X)
+        X = self._check_input(X, reset=True)
+        own, given = self._divide_columns(X)
         self.prepare_ = clone(self.prepare).fit(own)
         self.fill_ = Imputer().fit(given)
         return self
@@ -185,15 +185,15 @@ class BesideCovariates(Savable, _Step):
     def transform(self, X: Any) -> Any:
         """All columns, in their order."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
-        own, given = self._split(X)
+        X = self._check_input(X, reset=False)
+        own, given = self._divide_columns(X)
         parts = [self.prepare_.transform(own), self.fill_.transform(given)]
         order = np.argsort(np.concatenate([self.others, self.places]))
         if sparse.issparse(X):
             return sparse.hstack(parts, format="csr")[:, order]
         return np.hstack([np.asarray(part) for part in parts])[:, order]
 
-    def _split(self, X: Any) -> tuple[Any, Any]:
+    def _divide_columns(self, X: Any) -> tuple[Any, Any]:
         X = X.tocsc() if sparse.issparse(X) else X
         return X[:, self.others], X[:, list(self.places)]
 

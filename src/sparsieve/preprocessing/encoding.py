@@ -8,24 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import check_integer, check_real, listed
+from .._checks import check_integer, check_real, format_names
 from ..design import external_design
 from ..selectors.groups import with_feature_groups
 from ..validation.columns import BY_NAME, columns_mask
 from ..validation.dataframes import (
     check_kinds,
     frame_library,
-    framed,
     is_plain,
+    make_frame,
     objects_as_numbers,
-    opened,
-    text_named,
+    open_frame,
+    rename_to_text,
 )
 from ..validation.external import in_memory
 from ..validation.feature_groups import asks_for_marks
 from ..validation.feature_groups import feature_groups as groups_given
 from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame
-from ..validation.raw_tables import planned
+from ..validation.raw_tables import make_plan
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING, TextKind
 from .inputs import Inputs
 from .prepare import fills_gaps, preparation, steps_of
@@ -115,14 +115,14 @@ def encode_frame(
     """
     check_integer("max_categories", max_categories)
     check_real("max_missing", max_missing, minimum=0, maximum=1)
-    given, X = X, text_named(X)
-    frame = opened(X)
+    given, X = X, rename_to_text(X)
+    frame = open_frame(X)
     # An empty frame is refused by the selector.
     if frame is None or not len(frame.columns) or not len(frame) or _is_complete(frame.to_native()):
         return EncodedFrame(X if hasattr(X, "iloc") else given, feature_groups=feature_groups)
     check_kinds(frame)
     marks = asks_for_marks(feature_groups)
-    plan = planned(
+    plan = make_plan(
         values_of_frame(frame),
         gaps=AS_MARK if marks else AS_VALUE,
         max_categories=max_categories,
@@ -135,14 +135,16 @@ def encode_frame(
     names, notes = plan.names, list(plan.notes)
     if not names:
         raise ValueError("no column of X is left to select from: " + "; ".join(notes))
-    if plan.encoded:
+    if plan.encoded_columns:
         how = "" if takes_groups else "; the method selects single columns, so each counts alone"
-        notes.append(f"encoded {listed(plan.encoded)} as columns of zeros and ones{how}")
+        notes.append(
+            f"encoded {format_names(plan.encoded_columns)} as columns of zeros and ones{how}"
+        )
     made, library = plan.numbers(), frame_library(X)
     return EncodedFrame(
-        framed(made, names, library, X) if library in ("pandas", "polars") else made,
+        make_frame(made, names, library, X) if library in ("pandas", "polars") else made,
         FramePreprocessor(plan.columns).ready(frame.columns),
-        _regrouped(feature_groups, frame.columns, plan.places, takes_groups),
+        _regroup(feature_groups, frame.columns, plan.places, takes_groups),
         plan.gaps,
         notes,
         {one.name: one.outputs for one in plan.columns},
@@ -170,7 +172,7 @@ def _without_na(frame: Any, gaps: Sequence[str]) -> Any:
     return frame.astype(dict.fromkeys(nullable, np.float64)) if nullable else frame
 
 
-def _regrouped(
+def _regroup(
     given: Any, columns: Sequence[str], made: Mapping[str, list[int]], takes_groups: bool
 ) -> Any:
     """The feature groups of the columns that were made."""
@@ -227,7 +229,7 @@ def encode_columns(
             takes_groups=takes_groups,
             max_categories=inputs.max_categories,
             max_missing=inputs.max_missing,
-            keep=() if inputs.covariates.apart else inputs.covariates.names,
+            keep=() if inputs.covariates.is_separate else inputs.covariates.names,
         )
         inputs = replace(
             inputs,
@@ -251,18 +253,20 @@ def encode_columns(
     if not inputs.gaps or fills_gaps(inputs.prepare):
         return inputs
     if takes_gaps and inputs.prepare is None:
-        note = f"left the missing values of {listed(inputs.gaps)} to {method}, which takes them"
+        note = (
+            f"left the missing values of {format_names(inputs.gaps)} to {method}, which takes them"
+        )
         return replace(inputs, notes=(*inputs.notes, note))
     text_groups = () if inputs.table is None else tuple(inputs.table.text_groups.values())
     prepare = preparation([Imputer(text_groups=text_groups), inputs.prepare])
     medians = "the median of each column" if len(inputs.gaps) > 1 else "its median"
-    note = f"filled the missing values of {listed(inputs.gaps)} with {medians}"
+    note = f"filled the missing values of {format_names(inputs.gaps)} with {medians}"
     return replace(inputs, prepare=prepare, notes=(*inputs.notes, note))
 
 
 def _source_names(X: Any, found: EncodedFrame, asked_groups: Any) -> dict[str, Any]:
     """The columns of the frame by those of X, where they have names that are no text or parts."""
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is None:
         return {}
     columns = getattr(X, "columns", frame.columns)
@@ -321,7 +325,7 @@ def _made_columns(parameter: str, named: Any, inputs: Inputs) -> list[str]:
     if lost and parameter == "always_keep":
         why = "; ".join(note for note in inputs.notes if note.startswith("left out"))
         raise ValueError(
-            f"always_keep: {listed(lost)} cannot be kept ({why}); drop that from always_keep"
+            f"always_keep: {format_names(lost)} cannot be kept ({why}); drop that from always_keep"
         )
     return [name for column in chosen for name in inputs.sources.get(column, ())]
 
@@ -336,5 +340,5 @@ def as_numbers(frame: Any) -> np.ndarray:
     >>> as_numbers(pd.DataFrame({"age": [40, None], "ill": [True, False]})).tolist()
     [[40.0, 1.0], [nan, 0.0]]
     """
-    columns: Any = values_of_frame(opened(frame)).values()
+    columns: Any = values_of_frame(open_frame(frame)).values()
     return np.column_stack([one.numbers for one in columns])

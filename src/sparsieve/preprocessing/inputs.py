@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..validation.containers import plain_vector
-from ..validation.dataframes import check_names, native, opened
+from ..validation.dataframes import check_names, native, open_frame
 from ..validation.external import is_tensor
 from ..validation.samples import check_weights
 from ..validation.survival import as_survival, is_survival
@@ -25,7 +25,7 @@ from .table import (
     annotated_matrix,
     check_complete,
     frame_column,
-    is_annotated,
+    is_anndata,
     obs_column,
     variable_names,
 )
@@ -173,7 +173,7 @@ def read_inputs(
         asked = {"time": y[0], "event": y[1], **asked}
     named = {} if times else {"y": y}
     named |= {"groups": groups, "sample_weight": sample_weight}
-    if layer is not None and not is_annotated(X):
+    if layer is not None and not is_anndata(X):
         raise ValueError(f"layer={layer!r} is for AnnData, but X is of type {type(X).__name__}")
     X, values, names = _take_columns(native(X), asked, named, layer)
     if times:
@@ -237,12 +237,12 @@ def _take_columns(
     """
     asked = {**times, **roles}
     named = {role: column for role, column in asked.items() if isinstance(column, str)}
-    if is_annotated(X):
+    if is_anndata(X):
         found = {role: obs_column(X, column) for role, column in named.items()}
         return annotated_matrix(X, layer), {**asked, **found}, variable_names(X)
     if not named:
         return X, asked, None
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is None:
         role, column = next(iter(named.items()))
         role = "y" if role in ("time", "event") else role

@@ -13,18 +13,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import listed, warn_user
+from .._checks import format_names, warn_user
 from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
-from ..selectors.lending import lent
+from ..selectors.lending import call_with_views
 from ..validation.containers import plain_matrix
-from ..validation.dataframes import check_names, framed, opened, text_named
+from ..validation.dataframes import check_names, make_frame, open_frame, rename_to_text
 from ..validation.external import in_memory
 from ..validation.raw_columns import (
     NUMBER,
     VALUE,
     RawColumn,
-    numbers_made,
+    stack_numbers,
     values_of_array,
     values_of_frame,
 )
@@ -32,7 +32,7 @@ from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .encoding import as_numbers
 from .steps import Imputer, Log1p
-from .table import annotated_matrix, is_annotated, variable_names
+from .table import annotated_matrix, is_anndata, variable_names
 
 _MAX_RANGES = 0.5  # ranges of the training values that a value lies beyond them
 
@@ -96,7 +96,7 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         self._set_inputs()
         self.prepare_ = None
         if self.prepare is not None:
-            self.prepare_ = lent(clone(self.prepare).fit, self.numbers(X))
+            self.prepare_ = call_with_views(clone(self.prepare).fit, self.numbers(X))
         return self
 
     def ready(self, prepare: Any) -> Self:
@@ -112,28 +112,29 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
 
     def numbers(self, X: Any) -> Any:
         """The columns of new data as numbers, before ``prepare``."""
-        return self._encoded(X)[0]
+        return self._encode(X)[0]
 
-    def _encoded(self, X: Any) -> tuple[Any, list[str]]:
+    def _encode(self, X: Any) -> tuple[Any, list[str]]:
         """The numbers, and what is said of texts that are new."""
         if isinstance(X, dict):  # of columns by name, as they are in a file
             self._by_name(list(X))
             values = {name: values_of_array(X[name]) for name in self.columns}
         else:
-            frame, X = self._taken(X)
+            frame, X = self._take_columns(X)
             if self.encode is None and (frame is None or _is_of_numbers(frame)):
                 return as_matrix(X if frame is None else frame.to_native()), []
             if frame is None:
                 raise TypeError(
                     "the model was trained on a data frame with text, dates or gaps, so new data "
-                    f"must be a data frame with the columns {listed(list(self.columns))}, got "
+                    "must be a data frame with the columns "
+                    f"{format_names(list(self.columns))}, got "
                     f"{type(X).__name__}"
                 )
             values = values_of_frame(frame)
         encode = self.encode
         if encode is None:
             encode = [RawColumn(name, NUMBER, [name], [VALUE], [None]) for name in self.columns]
-        made = numbers_made(encode, values)
+        made = stack_numbers(encode, values)
         return made, [said for one in encode if (said := one.unknown(values[one.name]))]
 
     def transform(self, X: Any) -> Any:
@@ -150,10 +151,10 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             A frame where the training data were one.
         """
         check_is_fitted(self)
-        made, unknown = self._encoded(X)
+        made, unknown = self._encode(X)
         self._warn_of_unlike(made, unknown)
         if self.prepare_ is not None:
-            made = lent(self.prepare_.transform, made)
+            made = call_with_views(self.prepare_.transform, made)
             made = made if sparse.issparse(made) else np.asarray(made)
         if self.kept is not None:
             made = made[:, self.kept]
@@ -161,19 +162,19 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             made = made.toarray()
         names = list(self.features)
         check_finite(made, names, allow_nan=self.allow_nan, imputer='select(..., prepare="impute")')
-        return made if self.library is None else framed(made, names, self.library, X)
+        return made if self.library is None else make_frame(made, names, self.library, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of what the model sees."""
         return np.array(list(self.features), dtype=object)
 
-    def _taken(self, X: Any) -> tuple[Any, Any]:
+    def _take_columns(self, X: Any) -> tuple[Any, Any]:
         """(the columns as a frame, None) or (None, the columns as an array)."""
-        if is_annotated(X):
+        if is_anndata(X):
             found = self._by_name([str(name) for name in variable_names(X)])
             return None, in_memory(annotated_matrix(X, self.layer))[:, found]
         check_names(X)
-        frame = opened(text_named(X))
+        frame = open_frame(rename_to_text(X))
         if frame is not None and self.columns is not None:
             names = list(frame.columns)
             found = self._by_name(names)
@@ -182,9 +183,9 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             return None, X
         design = external_design(X) if frame is None else None
         if design is not None:
-            return None, design.taken(self.places_in(design.shape[1]))
+            return None, design.take_columns(self.find_places(design.shape[1]))
         X = as_matrix(X)
-        return None, X[:, self.places_in(X.shape[1])]
+        return None, X[:, self.find_places(X.shape[1])]
 
     def _by_name(self, names: list[str]) -> np.ndarray:
         if self.columns is None:
@@ -197,11 +198,11 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
         if missing:
             raise ValueError(
                 f"X lacks {len(missing)} of the {len(self.columns)} columns that the model uses: "
-                f"{listed(missing)}; add {'them' if len(missing) > 1 else 'it'}"
+                f"{format_names(missing)}; add {'them' if len(missing) > 1 else 'it'}"
             )
         return np.array([known[name] for name in self.columns], dtype=np.intp)
 
-    def places_in(self, width: int) -> np.ndarray:
+    def find_places(self, width: int) -> np.ndarray:
         """The places of the columns in data with so many of them."""
         if width == self.n_columns:
             return np.asarray(self.places)
@@ -231,7 +232,8 @@ class KeptColumns(Savable, TransformerMixin, BaseEstimator):
             if which:
                 several = len(which) > 1
                 said.append(
-                    f"{listed(which)} {'have' if several else 'has'} values far outside the range "
+                    f"{format_names(which)} {'have' if several else 'has'} values far outside "
+                    "the range "
                     "of the training data"
                 )
         if said:
@@ -268,9 +270,9 @@ def as_matrix(X: Any) -> Any:
     )
 
 
-def numbers_at(X: Any, places: Any) -> Any:
+def read_numbers(X: Any, places: Any) -> Any:
     """Some columns of a matrix or data frame in memory, as numbers."""
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is None:
         return X[:, places]
     names = frame.columns
@@ -278,14 +280,14 @@ def numbers_at(X: Any, places: Any) -> Any:
     return found.astype(np.float64, copy=False)
 
 
-def ranges_of(made: Any) -> tuple[Floats, Floats]:
+def column_ranges(made: Any) -> tuple[Floats, Floats]:
     """The smallest and the largest value of every column, without gaps.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.preprocessing.kept_columns import ranges_of
-    >>> ranges_of(np.array([[1.0, 5.0], [np.nan, 3.0]]))
+    >>> from sparsieve.preprocessing.kept_columns import column_ranges
+    >>> column_ranges(np.array([[1.0, 5.0], [np.nan, 3.0]]))
     (array([1., 3.]), array([1., 5.]))
     """
     if sparse.issparse(made):
@@ -298,7 +300,7 @@ def ranges_of(made: Any) -> tuple[Floats, Floats]:
 
 def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Columns with a value far beyond the training range, or with many values beyond it."""
-    least, most = ranges_of(made)
+    least, most = column_ranges(made)
     width = high - low
     with np.errstate(invalid="ignore"):
         far = (least < low - _MAX_RANGES * width) | (most > high + _MAX_RANGES * width)
@@ -311,27 +313,27 @@ def _far_outside(made: Any, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return far
 
 
-def restricted(prepare: Any, places: Annotated[Ints, "kept"]) -> Any:
+def restrict_preparation(prepare: Any, places: Annotated[Ints, "kept"]) -> Any:
     """A fitted preparation for some of its columns; None where it looks at the others, too.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.preprocessing.kept_columns import restricted
+    >>> from sparsieve.preprocessing.kept_columns import restrict_preparation
     >>> from sparsieve.preprocessing.steps import Imputer
     >>> step = Imputer().fit(np.array([[1.0, 5.0], [3.0, 7.0]]))
-    >>> restricted(step, np.array([1])).transform(np.array([[np.nan]]))
+    >>> restrict_preparation(step, np.array([1])).transform(np.array([[np.nan]]))
     array([[6.]])
     """
     if isinstance(prepare, Pipeline):
-        steps = [(name, restricted(step, places)) for name, step in prepare.steps]
+        steps = [(name, restrict_preparation(step, places)) for name, step in prepare.steps]
         return None if any(step is None for _, step in steps) else Pipeline(steps)
     if isinstance(prepare, BesideCovariates):
         return _beside_fewer(prepare, places)
     is_median = isinstance(prepare, Imputer) and prepare.strategy != "knn"
     if not (is_median or isinstance(prepare, Log1p)):
         return None
-    made = unnamed(prepare)
+    made = strip_names(prepare)
     made.n_features_in_ = len(places)
     if isinstance(made, Imputer):
         made.fill_ = made.fill_[places]
@@ -345,21 +347,21 @@ def _beside_fewer(prepare: BesideCovariates, places: np.ndarray) -> Any:
     """The same where covariates are left out of a preparation."""
     given = list(prepare.places)
     is_given = np.isin(places, given)
-    own = restricted(prepare.prepare_, np.searchsorted(prepare.others, places[~is_given]))
+    own = restrict_preparation(prepare.prepare_, np.searchsorted(prepare.others, places[~is_given]))
     if own is None or not is_given.any() or is_given.all():
         return None
-    made = unnamed(prepare)
+    made = strip_names(prepare)
     made.n_features_in_ = len(places)
     made.places = [int(j) for j in np.flatnonzero(is_given)]
     filled = np.array([given.index(int(j)) for j in places[is_given]], dtype=np.int64)
-    made.prepare_, made.fill_ = own, restricted(prepare.fill_, filled)
+    made.prepare_, made.fill_ = own, restrict_preparation(prepare.fill_, filled)
     return made
 
 
-def unnamed(prepare: Any) -> Any:
+def strip_names(prepare: Any) -> Any:
     """A fitted preparation that gets and gives arrays."""
     if isinstance(prepare, Pipeline):
-        return Pipeline([(name, unnamed(step)) for name, step in prepare.steps])
+        return Pipeline([(name, strip_names(step)) for name, step in prepare.steps])
     made = copy.copy(prepare)
     for name in ("feature_names_in_", "_sklearn_output_config"):
         vars(made).pop(name, None)

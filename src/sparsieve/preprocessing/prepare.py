@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from .._checks import listed
+from .._checks import format_names
 from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .steps import STRATEGIES, Imputer, Log1p, LogCPM
@@ -57,13 +57,13 @@ def preparation(prepare: Any) -> Any:
     return made.set_output(transform="default") if hasattr(made, "set_output") else made
 
 
-def described(prepare: Any) -> Any:
+def describe_preparation(prepare: Any) -> Any:
     """What to write after ``prepare=`` to have the same again: names, where there are some.
 
     Examples
     --------
-    >>> from sparsieve.preprocessing.prepare import described, preparation
-    >>> described(preparation(["impute-mean", "log"]))
+    >>> from sparsieve.preprocessing.prepare import describe_preparation, preparation
+    >>> describe_preparation(preparation(["impute-mean", "log"]))
     ['impute-mean', 'log']
     """
     found = [_name(step) for step in steps_of(prepare)]
@@ -127,7 +127,8 @@ values are on a log scale already
         raise ValueError(
             f"prepare={_name(made)!r} takes logarithms, but {len(where)} "
             f"column{'s have' if several else ' has'} negative values: "
-            f"{listed([int(j) if names is None else names[j] for j in where])}; leave it out if "
+            f"{format_names([int(j) if names is None else names[j] for j in where])}; leave "
+            "it out if "
             "the values are on a log scale already"
         )
 

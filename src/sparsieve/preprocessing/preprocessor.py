@@ -10,18 +10,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_flag, check_integer, listed, warn_user
-from ..validation.dataframes import check_kinds, check_names, frame_library, opened, text_named
+from .._checks import check_flag, check_integer, format_names, warn_user
+from ..validation.dataframes import (
+    check_kinds,
+    check_names,
+    frame_library,
+    open_frame,
+    rename_to_text,
+)
 from ..validation.raw_columns import (
     AS_MARK,
     TEXT,
     RawColumn,
     RawValues,
-    numbers_made,
-    places_of,
+    output_places,
+    stack_numbers,
     values_of_frame,
 )
-from ..validation.raw_tables import planned
+from ..validation.raw_tables import make_plan
 
 
 def make_preprocessor(
@@ -75,20 +81,21 @@ def make_preprocessor(
     check_integer("max_categories", max_categories)
     check_flag("fill", fill)
     check_names(frame)
-    frame = text_named(frame)
-    columns = opened(frame)
+    frame = rename_to_text(frame)
+    columns = open_frame(frame)
     if columns is None:
         raise TypeError(
             f"make_preprocessor takes a data frame, got {type(frame).__name__}; arrays of numbers "
             "need none, and sklearn.impute.SimpleImputer fills their gaps"
         )
     check_kinds(columns)
-    plan = planned(
+    plan = make_plan(
         values_of_frame(columns), gaps=AS_MARK, max_categories=max_categories, decides=False
     )
     if plan.wordy:
         raise ValueError(
-            f"text columns {listed(plan.wordy)} have more than {max_categories} different values, "
+            f"text columns {format_names(plan.wordy)} have more than {max_categories} "
+            "different values, "
             "as names of samples do; drop them, or raise max_categories"
         )
     for said in plan.odd:
@@ -136,12 +143,12 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
         """Learn the values of text, where gaps are, and the medians that fill them."""
         frame, values = self._values(X)
         self.columns_: list[RawColumn] = [self._learnt(one, values) for one in self.columns]
-        return self._named(frame.columns)
+        return self._store_names(frame.columns)
 
     def _learnt(self, column: RawColumn, values: dict[str, RawValues]) -> RawColumn:
-        read = column.read(values[column.name])
+        read = column.convert(values[column.name])
         written = {name: getattr(column, name) for name in ("month_first", "decimal", "odd")}
-        found = RawColumn.of(column.name, read, AS_MARK, **written)
+        found = RawColumn.from_values(column.name, read, AS_MARK, **written)
         if not self.fill or column.kind == TEXT or read.gaps.all():
             return found
         return replace(found, fill=float(np.nanmedian(read.numbers)))  # type: ignore[arg-type]
@@ -149,9 +156,9 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
     def ready(self, names: Sequence[str]) -> Self:
         """The same, fitted, for a frame with these columns: everything is known."""
         self.columns_ = list(self.columns)
-        return self._named(names)
+        return self._store_names(names)
 
-    def _named(self, names: Sequence[str]) -> Self:
+    def _store_names(self, names: Sequence[str]) -> Self:
         self.feature_names_in_: np.ndarray = np.array(list(names), dtype=object)
         self.n_features_in_: int = len(self.feature_names_in_)
         return self
@@ -159,10 +166,10 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> np.ndarray:
         """The columns made of those of a data frame."""
         check_is_fitted(self)
-        return numbers_made(self.columns_, self._values(X)[1])
+        return stack_numbers(self.columns_, self._values(X)[1])
 
     def _values(self, X: Any) -> tuple[Any, dict[str, RawValues]]:
-        frame = opened(text_named(X))
+        frame = open_frame(rename_to_text(X))
         if frame is None:
             raise TypeError(
                 f"{type(self).__name__} takes a data frame as make_preprocessor did, got "
@@ -170,7 +177,7 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
             )
         names = [one.name for one in self.columns]
         if missing := [name for name in names if name not in frame.columns]:
-            raise ValueError(f"X lacks columns that were there before: {listed(missing)}")
+            raise ValueError(f"X lacks columns that were there before: {format_names(missing)}")
         return frame, values_of_frame(frame.select(names))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -182,7 +189,7 @@ class FramePreprocessor(TransformerMixin, BaseEstimator):
     def groups_(self) -> dict[str, list[int]]:
         """Places of the columns made of each column of the data frame."""
         check_is_fitted(self)
-        return places_of(self.columns_)
+        return output_places(self.columns_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

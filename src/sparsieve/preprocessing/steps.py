@@ -19,7 +19,7 @@ STRATEGIES = ("median", "mean", "most_frequent", "knn")
 
 
 class _Step(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _check_input(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
             self,
             X,
@@ -76,7 +76,7 @@ class Imputer(Savable, _Step):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what to fill gaps with."""
         check_choice("strategy", self.strategy, STRATEGIES)
-        X = self._checked(X, reset=True)
+        X = self._check_input(X, reset=True)
         nearest = self.strategy == "knn"
         if nearest and sparse.issparse(X):
             raise ValueError('a sparse X cannot be imputed by "knn"; use "median" instead')
@@ -98,7 +98,7 @@ class Imputer(Savable, _Step):
     def transform(self, X: Any) -> Any:
         """X without gaps."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False).copy()
+        X = self._check_input(X, reset=False).copy()
         if sparse.issparse(X):
             X.sum_duplicates()
             gaps = np.isnan(X.data)
@@ -128,13 +128,13 @@ class Log1p(Savable, _Step):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Look at the number of columns: there is nothing to learn."""
-        self._checked(X, reset=True)
+        self._check_input(X, reset=True)
         return self
 
     def transform(self, X: Any) -> Any:
         """Take logarithms."""
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._check_input(X, reset=False)
         values = X.data if sparse.issparse(X) else X
         if (values < 0).any():
             raise ValueError(
@@ -218,12 +218,12 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if isinstance(self.scale, str):
             if self.scale != "median":
                 raise ValueError(f'scale must be "median" or a positive number, got {self.scale!r}')
-            totals = _totals(self._checked(X, reset=True))
+            totals = _totals(self._check_input(X, reset=True))
             counted = totals[totals > 0]
             self.scale_ = float(np.median(counted)) if len(counted) else 1.0
         else:
             check_real("scale", self.scale, minimum=0, strict=True)
-            self._checked(X, reset=True)
+            self._check_input(X, reset=True)
             self.scale_ = float(self.scale)
         return self
 
@@ -241,7 +241,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Transformed counts, in the precision of X.
         """
         check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._check_input(X, reset=False)
         totals = _totals(X)
         factors = np.divide(self.scale_, totals, out=np.zeros_like(totals), where=totals > 0)
         factors = factors.astype(X.dtype)
@@ -252,7 +252,7 @@ class LogCPM(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X.data = np.log1p(X.data * rows)
         return X
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _check_input(self, X: Any, *, reset: bool) -> Any:
         X = validate_data(
             self, X, reset=reset, accept_sparse=("csr", "csc"), dtype=(np.float64, np.float32)
         )

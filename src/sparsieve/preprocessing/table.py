@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed, suggestion
+from .._checks import format_names, suggestion
 from .._files import DataError
-from ..validation.dataframes import opened
+from ..validation.dataframes import open_frame
 from ..validation.external import in_memory
 from ..validation.feature_groups import by_place
-from ..validation.raw_columns import TEXT, RawColumn, places_of
+from ..validation.raw_columns import TEXT, RawColumn, output_places
 from ..validation.written import is_gap
 
 
@@ -84,7 +84,7 @@ class Table:
     @property
     def made_groups(self) -> dict[str, tuple[int, ...]]:
         """The columns of X made of each column of text, and of each that became several."""
-        places = places_of(self.encode)
+        places = output_places(self.encode)
         groups = {one.name: tuple(places[one.name]) for one in self.encode}
         is_made = {one.name: one.kind == TEXT or len(one.outputs) > 1 for one in self.encode}
         return {name: some for name, some in groups.items() if is_made[name] and some}
@@ -113,8 +113,9 @@ class Table:
     def select(self, indices: Sequence[int] | np.ndarray) -> Table:
         """The table with these features only, in this order."""
         names = tuple(self.feature_names[j] for j in indices)
-        taken = self.X.taken if hasattr(self.X, "taken") else lambda few: self.X[:, few]
-        X = taken(np.asarray(indices))
+        is_design = hasattr(self.X, "take_columns")
+        places = np.asarray(indices)
+        X = self.X.take_columns(places) if is_design else self.X[:, places]
         return replace(self, X=X, feature_names=names, encode=(), texts={})
 
     def rows(self, indices: Sequence[int] | np.ndarray) -> Table:
@@ -172,7 +173,7 @@ def check_complete(groups: Any) -> None:
 
 def column_names(X: Any, names: Any = None) -> Any:
     """What the columns of X are called, by itself or by ``names``; None without names."""
-    frame = opened(X)
+    frame = open_frame(X)
     return names if frame is None else [str(name) for name in frame.columns]
 
 
@@ -184,7 +185,7 @@ def number_columns(selector: Any, names: np.ndarray | None) -> None:
             one.set_params(**placed)
 
 
-def is_annotated(X: Any) -> bool:
+def is_anndata(X: Any) -> bool:
     """Whether this is an AnnData object."""
     return all(hasattr(X, part) for part in ("obs", "var", "uns", "layers", "X"))
 
@@ -208,7 +209,7 @@ def variable_names(adata: Any) -> np.ndarray:
     if not names.is_unique:
         repeated = list(dict.fromkeys(names[names.duplicated()]))
         raise ValueError(
-            f"adata.var_names has duplicates: {listed(repeated)}; make them unique with "
+            f"adata.var_names has duplicates: {format_names(repeated)}; make them unique with "
             "adata.var_names_make_unique()"
         )
     return np.array([str(name) for name in names], dtype=object)

@@ -6,7 +6,7 @@ from .._numba import VIEWS, compiled
 
 
 @compiled(nogil=True, **VIEWS)
-def count_below(ranks, stops, asked, tree, below, equal):
+def count_smaller(ranks, stops, asked, tree, below, equal):
     """Count, of the first ``stops[q]`` ranks, those below ``asked[q]`` and those equal to it.
 
     ``stops`` rise. ``tree`` has one zero more than there are different ranks: a binary indexed
@@ -20,12 +20,12 @@ def count_below(ranks, stops, asked, tree, below, equal):
                 tree[place] += 1
                 place += place & -place
             done += 1
-        below[q] = _up_to(tree, asked[q])
-        equal[q] = _up_to(tree, asked[q] + 1) - below[q]
+        below[q] = _prefix_sum(tree, asked[q])
+        equal[q] = _prefix_sum(tree, asked[q] + 1) - below[q]
 
 
 @compiled(nogil=True, no_cpython_wrapper=True, **VIEWS)
-def _up_to(tree, place):
+def _prefix_sum(tree, place):
     total = 0
     while place > 0:
         total += tree[place]

@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from .._checks import check_choice, check_integer, listed
-from ..selectors.around import groups_for
+from .._checks import check_choice, check_integer, format_names
+from ..selectors.around import group_arguments
 from ..selectors.base import BaseSelector
 from ..validation.target import with_task
 from .engine import score_columns
-from .feature_sets import recovery_of, redundancy_rate
+from .feature_sets import mask_recovery, redundancy_rate
 from .models import MODELS, TASKS
-from .scorers import able_models, check_models, scorers_of
+from .scorers import able_models, check_models, resolve_scores
 from .selections import fit_selection
 
 OWN = "own"  # instead of numbers of features: what the model itself keeps
@@ -156,9 +156,9 @@ def accuracy_curve(
     [(1, 0.64), (5, 0.96)]
     """
     check_choice("task", task, TASKS)
-    scores = scorers_of(scoring, task, short_names=True)
+    scores = resolve_scores(scoring, task, short_names=True)
     models = able_models(scores, task) if classifiers is None else list(classifiers)
-    check_asked(ks, models, task=task)
+    check_request(ks, models, task=task)
     check_models(scores, task, models)
     y_train, y_test = np.asarray(y_train), np.asarray(y_test)
     for score in scores.values():
@@ -177,7 +177,7 @@ def accuracy_curve(
     selector = with_task(selector, task)
     found = fit_selection(
         *(selector, X_train, y_train, counts),
-        fit_params=groups_for(selector, groups),
+        fit_params=group_arguments(selector, groups),
         measured=True,
         record_warnings=True,
     )
@@ -218,7 +218,7 @@ def accuracy_curve(
     )
 
 
-def check_asked(
+def check_request(
     ks: Sequence[int] | str,
     models: Sequence[str],
     *,
@@ -231,7 +231,7 @@ def check_asked(
     if unknown or isinstance(models, str) or not len(models):
         raise ValueError(
             f"{kind} must be a list out of {', '.join(known)}; "
-            + (f"unknown: {listed(unknown)}" if unknown else f"got {models!r}")
+            + (f"unknown: {format_names(unknown)}" if unknown else f"got {models!r}")
         )
     if isinstance(ks, str):
         if ks != OWN:
@@ -262,5 +262,5 @@ def _facts(X_train: Any, features: np.ndarray, relevant: Any) -> dict[str, float
     }
     if relevant is not None:
         support = np.isin(np.arange(X_train.shape[1]), features)
-        facts.update(recovery_of(support, relevant)._asdict())
+        facts.update(mask_recovery(support, relevant)._asdict())
     return facts

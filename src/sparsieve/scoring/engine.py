@@ -22,9 +22,9 @@ from sklearn.preprocessing import StandardScaler
 
 from .._sklearn import check_method_params
 from ..design import DesignMatrix
-from ..selectors.lending import lent
+from ..selectors.lending import call_with_views
 from ..selectors.origins import check_in_place
-from ..validation.external import is_tensor, rows_of
+from ..validation.external import is_tensor, take_rows
 from ..validation.values import check_finite
 from .calibration import losses_by_strength
 from .likelihood_models import LikelihoodRidge
@@ -140,9 +140,9 @@ def score_fold(
     >>> found.curve("svm", "accuracy").round(2)
     array([0.79, 0.96])
     """
-    X = fitted_on(prepare, X, train)[1]
+    X = fit_preparation(prepare, X, train)[1]
     train, test = (np.arange(X.shape[0])[part] for part in (train, test))
-    parts = rows_of(X, train), y[train], rows_of(X, test), y[test]
+    parts = take_rows(X, train), y[train], take_rows(X, test), y[test]
     found = fit_selection(
         *(selector, *parts[:2], ks),
         fit_params=check_method_params(y, fit_params or {}, indices=train),
@@ -163,7 +163,7 @@ def score_fold(
     return replace(scored, selection=replace(found, fitted=None), model_seconds=seconds)
 
 
-def score_kept(
+def score_features(
     X: Any,
     y: np.ndarray,
     train: Any,
@@ -181,22 +181,22 @@ def score_kept(
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
-    >>> from sparsieve.scoring.engine import score_kept
+    >>> from sparsieve.scoring.engine import score_features
     >>> X, y = load_wine(return_X_y=True)
     >>> even, odd = np.arange(0, 178, 2), np.arange(1, 178, 2)
-    >>> found = score_kept(X, y, even, odd, {2: np.array([6, 12])}, task="classification",
+    >>> found = score_features(X, y, even, odd, {2: np.array([6, 12])}, task="classification",
     ...                    models=["svm"], metrics=["accuracy"], standardize=True)
     >>> found.scores["svm", 2]
     {'accuracy': 0.910...}
     """
-    X = fitted_on(prepare, X, train)[1]
+    X = fit_preparation(prepare, X, train)[1]
     train, test = (np.arange(X.shape[0])[part] for part in (train, test))
     if isinstance(X, np.ndarray):  # of which few columns are needed
         used = np.unique(np.concatenate([np.arange(0), *columns.values()])).astype(np.int64)
-        X = columns_of(X, used, dense=False)
+        X = read_columns(X, used, dense=False)
         columns = {k: np.searchsorted(used, some) for k, some in columns.items()}
     return score_columns(
-        *(rows_of(X, train), y[train], rows_of(X, test), y[test], columns),
+        *(take_rows(X, train), y[train], take_rows(X, test), y[test], columns),
         model_params=check_method_params(y, model_params or {}, indices=train),
         score_params=check_method_params(y, score_params or {}, indices=test),
         **how,
@@ -238,7 +238,7 @@ def score_columns(
         How y is read.
     metrics : list of str or Score, default=()
         Names of :mod:`sparsieve.scoring.metrics`, or scores of
-        :func:`~sparsieve.scoring.scorers.scorers_of`.
+        :func:`~sparsieve.scoring.scorers.resolve_scores`.
     predict : bool, default=True
         Keep the predictions. Without them all scores come from their scorers.
     standardize : bool, default=False
@@ -280,7 +280,9 @@ def score_columns(
                 found.losses[place] = losses_by_strength(*parts)
         if prediction is not None:
             prediction = found.predictions[place] = np.reshape(prediction, np.shape(y_test))
-            measured = measured_by(task, y_test, prediction, list(own.values()), y_train, weights)
+            measured = compute_metrics(
+                task, y_test, prediction, list(own.values()), y_train, weights
+            )
             values |= {name: measured[metric] for name, metric in own.items()}
         found.scores[place] = {name: values[name] for name in names}
 
@@ -289,7 +291,7 @@ def score_columns(
     order = _order_of_entry(columns) if path is not None and by_votes else None
     if path is not None and order is not None:
         counts = [len(features) for features in columns.values()]
-        train, test = columns_of(X_train, order, dense), columns_of(X_test, order, dense)
+        train, test = read_columns(X_train, order, dense), read_columns(X_test, order, dense)
         guesses = path(train, y_train, test, counts, **params)
         for k, (guess, votes) in zip(columns, guesses, strict=True):
             others = {}
@@ -304,15 +306,17 @@ def score_columns(
         same.setdefault(tuple(np.sort(features).tolist()), []).append(k)
     for some, keys in same.items():
         features = np.array(some, dtype=np.int64)  # in the order in which ``transform`` gives them
-        train, test = columns_of(X_train, features, dense), columns_of(X_test, features, dense)
+        train, test = read_columns(X_train, features, dense), read_columns(X_test, features, dense)
         if standardize and len(features):
             scaler = StandardScaler(with_mean=not hasattr(train, "tocsr")).fit(train)
             train, test = scaler.transform(train), scaler.transform(test)
         with _checked_once(models, train, test):
             for name in models:
-                model = _unfitted(models, name, task, train.shape).fit(train, y_train, **params)
+                model = _make_model(models, name, task, train.shape).fit(train, y_train, **params)
                 prediction = model.predict(test) if predict else None
-                others = _measured(asked, model, test, y_test, score_params or {}, found.failures)
+                others = _apply_scores(
+                    asked, model, test, y_test, score_params or {}, found.failures
+                )
                 votes = None
                 if found.classes is not None and set(keys) & set(counted):
                     votes = class_votes(model, train, y_train, test)
@@ -323,7 +327,7 @@ def score_columns(
     return found
 
 
-def measured_by(
+def compute_metrics(
     task: str,
     y_test: Any,
     prediction: Any,
@@ -345,7 +349,7 @@ def measured_by(
     return measure(y_test, prediction, metrics, sample_weight)
 
 
-def _measured(
+def _apply_scores(
     scores: Sequence[Score], model: Any, X: Any, y: Any, params: Any, failures: dict[str, str]
 ) -> dict[str, float]:
     found = {}
@@ -356,7 +360,7 @@ def _measured(
     return found
 
 
-def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
+def fit_preparation(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
     """(a copy of the transformer fitted on these rows, all of X transformed by it).
 
     Without a transformer None and X.
@@ -364,7 +368,7 @@ def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
     if prepare is None:
         return None, X
     fitted = clone(prepare).fit(X[rows])
-    made = lent(fitted.transform, X)
+    made = call_with_views(fitted.transform, X)
     if made.shape != X.shape:
         raise ValueError(
             f"{type(prepare).__name__} makes {made.shape[1]} columns of {X.shape[1]}; it must keep "
@@ -374,7 +378,7 @@ def fitted_on(prepare: Any, X: Any, rows: Any) -> tuple[Any, Any]:
     return fitted, made
 
 
-def columns_of(X: Any, features: np.ndarray, dense: bool) -> Any:
+def read_columns(X: Any, features: np.ndarray, dense: bool) -> Any:
     """Some columns as the models take them: on the host, and dense where that is asked for."""
     if isinstance(X, DesignMatrix):
         return np.ascontiguousarray(X.dense_columns(features))
@@ -396,7 +400,7 @@ def _order_of_entry(columns: Mapping[Any, np.ndarray]) -> np.ndarray | None:
     return order
 
 
-def _unfitted(models: Any, name: str, task: str, shape: tuple[int, int]) -> Any:
+def _make_model(models: Any, name: str, task: str, shape: tuple[int, int]) -> Any:
     if shape[1] == 0 and task in ("counts", "survival"):
         return LikelihoodRidge(task)
     if shape[1] == 0:

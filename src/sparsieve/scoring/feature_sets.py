@@ -155,16 +155,16 @@ def recovery_at(ranking: ArrayLike, relevant: ArrayLike, k: int) -> Recovery:
     check_integer("k", k)
     if k > len(ranking):
         raise ValueError(f"k={k} is larger than the number of features, {len(ranking)}")
-    return recovery_of(ranking <= k, relevant)
+    return mask_recovery(ranking <= k, relevant)
 
 
-def recovery_of(support: ArrayLike, relevant: ArrayLike) -> Recovery:
+def mask_recovery(support: ArrayLike, relevant: ArrayLike) -> Recovery:
     """Precision and recall of a selection given as a mask.
 
     Examples
     --------
-    >>> from sparsieve.scoring.feature_sets import recovery_of
-    >>> recovery_of([True, True, False], relevant=[0])
+    >>> from sparsieve.scoring.feature_sets import mask_recovery
+    >>> mask_recovery([True, True, False], relevant=[0])
     Recovery(precision=0.5, recall=1.0)
     """
     support = np.asarray(support, dtype=bool)

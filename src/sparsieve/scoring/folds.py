@@ -22,7 +22,7 @@ Fold = tuple[np.ndarray, np.ndarray]
 Outcome = TypeVar("Outcome")
 
 
-def stratified_by(y: Any, stratified: bool) -> tuple[Any, bool]:
+def choose_strata(y: Any, stratified: bool) -> tuple[Any, bool]:
     """What folds get equal shares of: classes, or the events among survival times."""
     names = getattr(getattr(y, "dtype", None), "names", None)
     return (y["event"].astype(int), True) if names else (y, stratified)
@@ -58,7 +58,7 @@ def make_folds(
     >>> [len(test) for _, test in make_folds(np.arange(10) % 2, 5, seed=0)]
     [2, 2, 2, 2, 2]
     """
-    y, stratified = stratified_by(y, stratified)
+    y, stratified = choose_strata(y, stratified)
     if groups is not None:
         groups = checked_groups(groups, len(y), n_folds, f"{n_folds} folds")
         kind = StratifiedGroupKFold if stratified else GroupKFold
@@ -130,7 +130,7 @@ def torn_groups(folds: Iterable[Fold], codes: np.ndarray) -> str:
     return ""
 
 
-def repeats_of(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
+def fold_repeats(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
     """Which repeat every fold belongs to: one begins where a sample is held out once more.
 
     All are the same one unless every repeat holds out the same samples.
@@ -138,9 +138,9 @@ def repeats_of(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.scoring.folds import make_folds, repeats_of
+    >>> from sparsieve.scoring.folds import make_folds, fold_repeats
     >>> once, again = (make_folds(np.arange(6) % 2, 3, seed=seed) for seed in (0, 1))
-    >>> repeats_of([*once, *again], 6)
+    >>> fold_repeats([*once, *again], 6)
     array([0, 0, 0, 1, 1, 1])
     """
     numbers, held_out = [], np.zeros((0, n_samples), dtype=bool)
@@ -154,13 +154,13 @@ def repeats_of(folds: Sequence[Fold], n_samples: int) -> np.ndarray:
     return np.array(numbers) * int((held_out == held_out[:1]).all())
 
 
-def seed_of(random_state: Any) -> int:
+def seed_number(random_state: Any) -> int:
     """The whole number that stands for a random state: itself, or one drawn from it.
 
     Examples
     --------
-    >>> from sparsieve.scoring.folds import seed_of
-    >>> seed_of(5)
+    >>> from sparsieve.scoring.folds import seed_number
+    >>> seed_number(5)
     5
     """
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from ..solvers.losses.cox import Cox
-from ..validation.survival import as_survival, survival_of
+from ..validation.survival import as_survival, survival_parts
 from .likelihood_models import LikelihoodRidge
 from .softmax import SoftmaxRegression
 
@@ -46,7 +46,7 @@ def likelihood_fit(X: np.ndarray, y: Any, task: str) -> tuple[float, int, float]
     if task == "survival":
         y = as_survival(y)
         f = LikelihoodRidge(task, _TINY).fit(Z, y).predict(Z) if rank else np.zeros(n_samples)
-        loss = Cox(survival_of(y))
+        loss = Cox(survival_parts(y))
         return 2.0 * float(loss.value(f[:, None])), rank, float(y["event"].sum())
     if task == "counts":
         y = np.asarray(y, dtype=np.float64)

@@ -22,7 +22,7 @@ from ..solvers.losses.cox import Cox
 from ..solvers.losses.separable import Poisson
 from ..solvers.searches.likelihood_forward import null_curvature
 from ..solvers.searches.ridge_fit import ridge_fit
-from ..validation.survival import as_survival, survival_of
+from ..validation.survival import as_survival, survival_parts
 from .metrics import regression_scores
 from .survival import concordance_index
 
@@ -90,8 +90,8 @@ def hazard_ratios(X: Any, y: Any) -> HazardRatios:
     varies, Z = varies[own], np.asfortranarray(Z[:, own])
     if not len(varies) or int(y["event"].sum()) <= len(varies):
         return unknown
-    loss = Cox(survival_of(y))
-    found = _fitted(loss, Z, float(y["event"].sum()))
+    loss = Cox(survival_parts(y))
+    found = _fit_newton(loss, Z, float(y["event"].sum()))
     if found is None:
         return unknown
     coef, information = found
@@ -126,7 +126,7 @@ def _independent(Z: np.ndarray) -> np.ndarray:
     return np.array(own, dtype=np.intp)
 
 
-def _fitted(loss: Cox, Z: np.ndarray, n_events: float) -> tuple[np.ndarray, np.ndarray] | None:
+def _fit_newton(loss: Cox, Z: np.ndarray, n_events: float) -> tuple[np.ndarray, np.ndarray] | None:
     """(coefficients, information) by Newton's method; None where the likelihood has no maximum."""
     coef = np.zeros(Z.shape[1])
     value = loss.value((Z @ coef)[:, None])
@@ -197,7 +197,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         X = np.asarray(X, dtype=np.float64)
         loss: Loss
         if self.task == "survival":
-            loss = Cox(survival_of(as_survival(y)), sample_weight)
+            loss = Cox(survival_parts(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
         rotation = None
@@ -214,7 +214,7 @@ class LikelihoodRidge(Savable, BaseEstimator):
         for name in ("strata_", "_baselines"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(loss, Cox):
-            self._baselines = Baselines.of(loss, [(Z @ w)[:, None]])
+            self._baselines = Baselines.from_predictors(loss, [(Z @ w)[:, None]])
             if loss.survival.strata is not None:
                 self.strata_ = np.unique(loss.survival.strata)
         self.coef_ = coef if rotation is None else coef @ rotation

@@ -81,7 +81,7 @@ def _ranks(values: np.ndarray, weights: Any) -> np.ndarray:
     return ranks
 
 
-def _deviance_explained(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
+def _explained_deviance(true: np.ndarray, predicted: np.ndarray, weights: Any = None) -> np.ndarray:
     left = _sum(predicted - true + xlogy(true, true) - xlogy(true, predicted), weights)
     mean = np.average(true, axis=0, weights=weights)
     power = _sum(xlogy(true, true) - xlogy(true, mean), weights)
@@ -95,7 +95,7 @@ REGRESSION_METRICS: dict[str, Any] = {
     "r2": _r2,
     "mae": _mae,
     "spearman": _spearman,
-    "deviance_explained": _deviance_explained,
+    "deviance_explained": _explained_deviance,
 }
 SURVIVAL_METRICS = ("concordance", "uno_concordance")  # of predicted risks, see ``survival``
 ERRORS = "neg_"  # how scikit-learn's names of negated errors begin
@@ -153,13 +153,13 @@ def metric_title(metric: str) -> str:
     return f"{metric_name(metric)}{', lower is better' * (metric in LOWER_IS_BETTER)}"
 
 
-def kind_of(metric: str) -> str:
+def target_kind(metric: str) -> str:
     """What the target of a score holds: "classes", "numbers" or "survival times".
 
     Examples
     --------
-    >>> from sparsieve.scoring.metrics import kind_of
-    >>> kind_of("accuracy"), kind_of("mae"), kind_of("concordance")
+    >>> from sparsieve.scoring.metrics import target_kind
+    >>> target_kind("accuracy"), target_kind("mae"), target_kind("concordance")
     ('classes', 'numbers', 'survival times')
     """
     if metric in SURVIVAL_METRICS:
@@ -167,25 +167,25 @@ def kind_of(metric: str) -> str:
     return "numbers" if metric in OF_NUMBERS else "classes"
 
 
-def column_of(name: str) -> str:
+def column_name(name: str) -> str:
     """The column of tables that holds a score of scikit-learn: errors are not negated there.
 
     Examples
     --------
-    >>> from sparsieve.scoring.metrics import column_of
-    >>> column_of("neg_log_loss"), column_of("roc_auc")
+    >>> from sparsieve.scoring.metrics import column_name
+    >>> column_name("neg_log_loss"), column_name("roc_auc")
     ('log_loss', 'roc_auc')
     """
     return name.removeprefix(ERRORS)
 
 
-def metrics_in(row: Mapping[str, Any]) -> list[str]:
+def find_metrics(row: Mapping[str, Any]) -> list[str]:
     """The scores among the columns of a row, in their order.
 
     Examples
     --------
-    >>> from sparsieve.scoring.metrics import metrics_in
-    >>> metrics_in({"k": 5, "roc_auc": 0.9, "accuracy": 0.8, "precision": 1.0})
+    >>> from sparsieve.scoring.metrics import find_metrics
+    >>> find_metrics({"k": 5, "roc_auc": 0.9, "accuracy": 0.8, "precision": 1.0})
     ['roc_auc', 'accuracy']
     """
     return [name for name in row if name in ALL_METRICS]

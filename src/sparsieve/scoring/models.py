@@ -22,7 +22,7 @@ from sklearn.svm import SVC, SVR
 
 from .._checks import check_choice
 from .likelihood_models import LikelihoodRidge
-from .metrics import column_of, kind_of
+from .metrics import column_name, target_kind
 from .softmax import SoftmaxRegression
 
 
@@ -172,17 +172,17 @@ def main_model(names: Sequence[str]) -> str:
     return "svm" if "svm" in names else names[0]
 
 
-def metrics_of(task: str, scoring: Sequence[str]) -> list[str]:
+def choose_metrics(task: str, scoring: Sequence[str]) -> list[str]:
     """Those of the scores that suit a task; its usual ones where none does.
 
     Examples
     --------
-    >>> from sparsieve.scoring.models import metrics_of
-    >>> metrics_of("regression", ["accuracy", "mae", "neg_log_loss"])
+    >>> from sparsieve.scoring.models import choose_metrics
+    >>> choose_metrics("regression", ["accuracy", "mae", "neg_log_loss"])
     ['mae']
-    >>> metrics_of("regression", ["accuracy"])
+    >>> choose_metrics("regression", ["accuracy"])
     ['r2', 'mae', 'spearman']
     """
     check_choice("task", task, TASKS)
-    suit = [n for n in scoring if kind_of(column_of(n)) == KINDS[task]]
+    suit = [n for n in scoring if target_kind(column_name(n)) == KINDS[task]]
     return suit or list(DEFAULT_METRICS[task])

@@ -93,7 +93,7 @@ def measure(call: Callable[[], Any]) -> Measured:
     >>> measure(lambda: sum(range(5))).value
     10
     """
-    with _earlier_garbage_kept():
+    with _hold_garbage():
         before, source = _start_peak()
         start = time.perf_counter()
         value = call()
@@ -103,7 +103,7 @@ def measure(call: Callable[[], Any]) -> Measured:
 
 
 @contextmanager
-def _earlier_garbage_kept() -> Iterator[None]:
+def _hold_garbage() -> Iterator[None]:
     """Garbage collected during a call would hide as much of what it needs: keep it until then.
 
     To collect it beforehand would take longer than many a fit, since every object of the process
@@ -163,7 +163,7 @@ class Outcome:
     traceback: str = ""
 
 
-def guarded(key: str, function: Callable[..., dict[str, Any]], *arguments: Any) -> Outcome:
+def call_guardedly(key: str, function: Callable[..., dict[str, Any]], *arguments: Any) -> Outcome:
     """What a function returns, or why it failed."""
     try:
         # One thread: the same sums, hence the same answer, however many pieces run at a time.

@@ -19,7 +19,7 @@ from sklearn.model_selection import (
 )
 
 from .._checks import check_flag, check_integer
-from .folds import checked_groups, make_folds, stratified_by
+from .folds import checked_groups, choose_strata, make_folds
 
 
 def derive_seed(*parts: Any) -> int:
@@ -152,14 +152,16 @@ class RepeatedSplits:
         time : array, default=None
             Not used here, see :class:`TimeOrdered`.
         """
-        y, stratified = stratified_by(np.asarray(y), stratified)
+        y, stratified = choose_strata(np.asarray(y), stratified)
         if self.per_class and not stratified:
             raise ValueError(
                 "per_class takes a share of every class, but the target holds numbers; leave out "
                 "per_class"
             )
         if self.grouped:
-            groups = checked_groups(_needed(groups), len(y), 2, "a training and a test part")
+            groups = checked_groups(
+                _require_groups(groups), len(y), 2, "a training and a test part"
+            )
             kind = GroupShuffleSplit
         else:
             groups, kind = None, StratifiedShuffleSplit if stratified else ShuffleSplit
@@ -229,7 +231,7 @@ class Folds:
     ) -> Iterator[Split]:
         """All splits; the same seed gives the same ones, see :meth:`RepeatedSplits.splits`."""
         y = np.asarray(y)
-        groups = _needed(groups) if self.grouped else None
+        groups = _require_groups(groups) if self.grouped else None
         for repeat in range(self.n_repeats):
             rng_seed = derive_seed(seed, "split", repeat)
             parts = make_folds(y, self.n_folds, seed=rng_seed, stratified=stratified, groups=groups)
@@ -350,7 +352,7 @@ def drawn_by_class(y: np.ndarray, seed: int, count: Callable[[int], int]) -> np.
     return np.sort(np.concatenate([some[: count(len(some))] for some in classes]))
 
 
-def _needed(groups):
+def _require_groups(groups):
     if groups is None:
         raise ValueError(
             "a grouped protocol needs groups, but the data set has none; name their column with "

@@ -11,7 +11,7 @@ from scipy.special import kl_div
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, coded
+from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, code_columns
 from ..solvers.losses.separable import Poisson
 from ..validation.samples import group_codes
 from ..validation.values import with_usual_columns
@@ -65,12 +65,12 @@ class RelationFound:
     n_samples: int
     n_folds: int
 
-    def curve_of(self, path: str) -> np.ndarray:
+    def explained_curve(self, path: str) -> np.ndarray:
         """Shares that are explained with the features of a path, at every number of them."""
         return np.asarray(self.explained[PATHS.index(path)])
 
 
-def relation_found(
+def compare_relations(
     X: np.ndarray,
     y: Any,
     task: str,
@@ -120,12 +120,12 @@ def relation_found(
     --------
     >>> import numpy as np
     >>> from sparsieve import BoostedTreesSelector, RidgeForwardSelector
-    >>> from sparsieve.scoring.relation import relation_found
+    >>> from sparsieve.scoring.relation import compare_relations
     >>> X = np.random.default_rng(0).standard_normal((300, 20))
     >>> paths = RidgeForwardSelector(), BoostedTreesSelector()
-    >>> relation_found(X, np.abs(X[:, 3]), "regression", *paths).choice
+    >>> compare_relations(X, np.abs(X[:, 3]), "regression", *paths).choice
     'trees'
-    >>> relation_found(X, X[:, 3] - X[:, 5], "regression", *paths).choice
+    >>> compare_relations(X, X[:, 3] - X[:, 5], "regression", *paths).choice
     'linear'
     """
     n, d = X.shape
@@ -150,12 +150,12 @@ def relation_found(
     if is_classes and min(len(np.unique(y[train])) for train, _ in folds) < 2:
         return _linear_at_once("folds whose training samples are all of one class", n)
     sizes = np.array([k for k in SIZES if k < d - n_kept] or [d - n_kept])
-    X, _ = with_usual_columns(X, scale_free=True, owner="relation_found")
+    X, _ = with_usual_columns(X, scale_free=True, owner="compare_relations")
     Y = _numbers(y, task)
     unit = np.where(((spread := Y.std(axis=0)) > 0) & (task != "counts"), spread, 1.0)
     problem = _Compared(X, y, Y / unit, unit, weights, sizes + n_kept, n_kept, task)
     errors, guess = problem.errors(folds, linear, trees)
-    return _judged(errors, guess, weights, codes, sizes, len(folds))
+    return _judge_errors(errors, guess, weights, codes, sizes, len(folds))
 
 
 def _linear_at_once(why: str, n_samples: int) -> RelationFound:
@@ -192,18 +192,18 @@ class _Compared:
         X, Y, n = self.X, self.Y, len(self.X)
         errors = np.zeros((len(PATHS), len(self.sizes), n))
         guess = np.zeros(n)
-        table = coded(X)
+        table = code_columns(X)
         has_gaps = bool(table.has_gaps.any())
         for train, test in folds:
             mean = np.average(Y[train], axis=0, weights=self._weights(train))
             guess[test] = self._error(test, mean)
-            filled = _filled(X, train) if has_gaps else X
-            by_lines = self._fitted(linear, filled, train)
+            filled = _fill_gaps(X, train) if has_gaps else X
+            by_lines = self._fit_selector(linear, filled, train)
             for s, support in enumerate(self._supports(by_lines)):
                 errors[0, s, test] = self._error(test, self._line(filled[:, support], train, test))
-            by_trees = self._fitted(trees, X, train)
+            by_trees = self._fit_selector(trees, X, train)
             for s, support in enumerate(self._supports(by_trees)):
-                found = self._boosted(table.columns(support), train, test)
+                found = self._boost(table.columns(support), train, test)
                 errors[1, s, test] = self._error(test, found)
         return errors, guess
 
@@ -216,7 +216,7 @@ class _Compared:
     def _weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.weights is None else self.weights[rows]
 
-    def _fitted(self, selector: Any, values: np.ndarray, train: np.ndarray) -> Any:
+    def _fit_selector(self, selector: Any, values: np.ndarray, train: np.ndarray) -> Any:
         how: dict[str, Any] = {}
         if self.weights is not None and has_fit_parameter(selector, "sample_weight"):
             how["sample_weight"] = self.weights[train]
@@ -245,7 +245,7 @@ class _Compared:
         found[:, places] = model.predict_proba(scaler.transform(X[test]))
         return found[:, -self.Y.shape[1] :] / self.unit
 
-    def _boosted(self, table: CodedColumns, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+    def _boost(self, table: CodedColumns, train: np.ndarray, test: np.ndarray) -> np.ndarray:
         """Samples held out take part without weight: what leaves they end up in is all."""
         weights = np.zeros(len(self.Y))
         weights[train] = 1.0 if self.weights is None else self.weights[train]
@@ -255,7 +255,7 @@ class _Compared:
         return np.exp(F[test]) if counts else loss.in_units(F[test])
 
 
-def _filled(X: np.ndarray, train: np.ndarray) -> np.ndarray:
+def _fill_gaps(X: np.ndarray, train: np.ndarray) -> np.ndarray:
     """Missing values by the medians of the training part; 0 where nothing is known."""
     gaps = np.isnan(X)
     known = ~gaps[train].all(axis=0)
@@ -298,7 +298,7 @@ def _and(numbers: np.ndarray) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _judged(
+def _judge_errors(
     errors: np.ndarray,
     guess: np.ndarray,
     weights: np.ndarray | None,

@@ -34,10 +34,10 @@ from .metrics import (
     METRICS,
     REGRESSION_METRICS,
     SURVIVAL_METRICS,
-    column_of,
-    kind_of,
+    column_name,
     metric_name,
     regression_scores,
+    target_kind,
 )
 from .models import DEFAULT_METRICS, KINDS, MODELS, TASKS
 from .survival import survival_scores
@@ -97,8 +97,8 @@ class Score:
 
     Examples
     --------
-    >>> from sparsieve.scoring.scorers import scorers_of
-    >>> score = scorers_of("neg_log_loss", "classification")["log_loss"]
+    >>> from sparsieve.scoring.scorers import resolve_scores
+    >>> score = resolve_scores("neg_log_loss", "classification")["log_loss"]
     >>> score.label, score.shown(0.3141), score.turned(0.3141)
     ('log loss (lower is better)', '0.314', -0.3141)
     """
@@ -228,9 +228,9 @@ class Score:
         known = bool(self.own) or self.asked in get_scorer_names()
         if task not in TASKS or not known:
             return
-        if kind_of(self.name) != KINDS[task]:
+        if target_kind(self.name) != KINDS[task]:
             raise ValueError(
-                f"{self.asked} is a score for {kind_of(self.name)}, but the target holds "
+                f"{self.asked} is a score for {target_kind(self.name)}, but the target holds "
                 f"{KINDS[task]}; use {DEFAULT_METRICS[task][0]}, for example"
             )
         if self.own:
@@ -275,7 +275,7 @@ class Score:
         return value, "" if math.isfinite(value) else UNDEFINED
 
 
-def scorers_of(
+def resolve_scores(
     scoring: Any,
     task: str,
     *,
@@ -299,8 +299,8 @@ def scorers_of(
 
     Examples
     --------
-    >>> from sparsieve.scoring.scorers import scorers_of
-    >>> found = scorers_of(["roc_auc", "neg_log_loss"], "classification")
+    >>> from sparsieve.scoring.scorers import resolve_scores
+    >>> found = resolve_scores(["roc_auc", "neg_log_loss"], "classification")
     >>> [(score.asked, score.label) for score in found.values()]
     [('roc_auc', 'AUC'), ('neg_log_loss', 'log loss (lower is better)')]
     """
@@ -350,7 +350,7 @@ def check_models(scores: Mapping[str, Score], task: str, models: Sequence[str]) 
             score.check_model(MODELS[task][name](), f"{name!r}", f"use {', '.join(able)}")
 
 
-def warn_unweighted(scores: Iterable[Score]) -> None:
+def warn_ignored_weights(scores: Iterable[Score]) -> None:
     """Say which scores cannot weigh the samples, where weights were given."""
     for score in scores:
         if not score.takes_weights() and score.name not in SURVIVAL_METRICS:
@@ -405,7 +405,7 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
             known = sorted({*ours, *get_scorer_names()})
             hint = did_you_mean(one, known, 0.5, " (did you mean {!r}?)")
             raise ValueError(f"scoring {one!r} is unknown{hint}; give {_HOW}")
-        return _named(name or column_of(one), one, scorer, own)
+        return _make_score(name or column_name(one), one, scorer, own)
     if not callable(one) or isinstance(one, type):
         raise TypeError(f"scoring must be {_HOW}, got {one!r}")
     function = getattr(one, "_score_func", one)
@@ -416,10 +416,10 @@ def _score(one: Any, name: str, short_names: bool) -> Score:
         raise ValueError(
             f"{called} is a function of labels and predictions; give make_scorer({called}) instead"
         )
-    return _named(name or called, name or called, one, "")
+    return _make_score(name or called, name or called, one, "")
 
 
-def _named(name: str, asked: str, scorer: Any, own: str) -> Score:
+def _make_score(name: str, asked: str, scorer: Any, own: str) -> Score:
     lower = getattr(scorer, "_sign", 1) < 0 if not own else own in LOWER_IS_BETTER
     return Score(name, asked, scorer, own, lower)
 

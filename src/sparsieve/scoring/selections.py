@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._checks import sentences_of
-from ..registry import name_of
+from .._checks import warning_sentences
+from ..registry import selector_name
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step
 from ..selectors.base import BaseSelector
 from ..selectors.methods import as_selector
-from ..selectors.preparation import groups_of
+from ..selectors.preparation import find_groups
 from ..validation.target import with_task
 from .outcomes import Measured, measure
 
@@ -90,25 +90,32 @@ def fit_selection(
     selector = as_selector(selector)
     if counts != [None]:
         selector = reaching(selector, max(k or 0 for k in counts))
-    run = measure if measured else _timed
+    run = measure if measured else _time_call
     with warnings.catch_warnings(record=record_warnings) as caught:
         if record_warnings:
             warnings.simplefilter("always")
-        fit = run(lambda: _fitted(selector, X, y, counts, fit_params or {}))
-    columns = features_at(fit.value, counts, need_all=need_all)
+        fit = run(lambda: _fit_selector(selector, X, y, counts, fit_params or {}))
+    columns = features_by_count(fit.value, counts, need_all=need_all)
     return Selection(
-        fit.value, columns, fit.seconds, fit.peak_mib, fit.memory_source, sentences_of(caught or [])
+        fit.value,
+        columns,
+        fit.seconds,
+        fit.peak_mib,
+        fit.memory_source,
+        warning_sentences(caught or []),
     )
 
 
-def _fitted(selector: Any, X: Any, y: Any, counts: list, fit_params: Mapping[str, Any]) -> Any:
+def _fit_selector(
+    selector: Any, X: Any, y: Any, counts: list, fit_params: Mapping[str, Any]
+) -> Any:
     fitted = clone(selector).fit(X, y, **fit_params)
     if isinstance(fitted, SelectorAdapter):
-        fitted._prepare_for(counts)
+        fitted._fit_counts(counts)
     return fitted
 
 
-def _timed(call: Any) -> Measured:
+def _time_call(call: Any) -> Measured:
     start = perf_counter()
     value = call()
     return Measured(value, perf_counter() - start, float("nan"), "none")
@@ -120,17 +127,18 @@ def reaching(selector: Any, n_features: int, task: str = "auto") -> BaseSelector
     return with_task(as_selector(selector).reaching(n_features), task)
 
 
-def features_at(
+def features_by_count(
     fitted: BaseSelector, ks: Iterable[int | None], *, need_all: bool = False
 ) -> dict[int | None, np.ndarray]:
     """The columns that a fitted selector keeps at every number that it ranks, best first."""
     counts, most = list(ks), fitted.n_ranked_
     if need_all:
-        ranking_of(fitted, max((k or 0) for k in counts))
+        read_ranking(fitted, max((k or 0) for k in counts))
     within = [k for k in counts if k is None or k <= most]
     if not within:
         raise ValueError(
-            f"every k of ks is larger than the {most} features that {name_of(fitted)} ranks with "
+            f"every k of ks is larger than the {most} features that {selector_name(fitted)} "
+            "ranks with "
             "its parameters; ask for fewer features"
         )
     with warnings.catch_warnings():
@@ -144,7 +152,7 @@ def best_first(model: Any) -> np.ndarray:
     return kept[np.argsort(np.asarray(model.ranking_)[kept], kind="stable")]
 
 
-def n_always_kept(selector: Any) -> int:
+def count_fixed_features(selector: Any) -> int:
     """How many features a selector keeps at any number, by its ``always_keep``."""
     inner = selector.selector if isinstance(selector, SelectorAdapter) else selector
     columns: set[Any] = set()
@@ -156,14 +164,14 @@ def n_always_kept(selector: Any) -> int:
     return len(columns)
 
 
-def ranking_of(fitted: BaseSelector, n_needed: int = 0) -> np.ndarray:
+def read_ranking(fitted: BaseSelector, n_needed: int = 0) -> np.ndarray:
     """Rank of every feature, or feature group where there are some, 1 for the best.
 
     Refused where it means nothing before ``n_needed``.
     """
     if fitted.n_ranked_ < n_needed:
         raise ValueError(
-            f"{name_of(fitted)} ranks {fitted.n_ranked_} features with its parameters, but "
+            f"{selector_name(fitted)} ranks {fitted.n_ranked_} features with its parameters, but "
             f"{n_needed} are asked for; ask for fewer, or leave out what limits it"
         )
-    return fitted.ranking_ if groups_of(fitted) is None else fitted.group_ranking_
+    return fitted.ranking_ if find_groups(fitted) is None else fitted.group_ranking_

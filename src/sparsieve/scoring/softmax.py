@@ -14,7 +14,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from .._saved import Savable
-from ..design.parallel_passes import blas_alone
+from ..design.parallel_passes import limit_blas
 from ..solvers.losses.multinomial import Multinomial
 from ..solvers.searches.ridge_fit import ridge_fit
 
@@ -164,7 +164,7 @@ def uncorrelated_softmax(
     F = np.zeros((n_classes, len(X)))  # a row per class: long loops, in compiled code
     used = F[-len(levels) :]
 
-    def at(v: np.ndarray) -> tuple[float, np.ndarray]:
+    def evaluate(v: np.ndarray) -> tuple[float, np.ndarray]:
         """The mean loss with its ridge, and its derivatives."""
         V = v.reshape(len(levels), -1)
         F[:1] = 0.0
@@ -180,8 +180,8 @@ def uncorrelated_softmax(
     start = np.column_stack([levels, np.zeros((len(levels), X.shape[1]))]).ravel()
     limits = {"maxiter": 2000, "maxfun": 4000, "gtol": LEVEL, "ftol": 0.0, "maxcor": 10}
     is_small = len(X) * start.size < MAX_ALONE
-    with blas_alone() if is_small else nullcontext():
-        V = minimize(at, start, jac=True, method="L-BFGS-B", options=limits).x
+    with limit_blas() if is_small else nullcontext():
+        V = minimize(evaluate, start, jac=True, method="L-BFGS-B", options=limits).x
     V = V.reshape(len(levels), -1)
     coef = V[:, 1:] @ T
     intercept = V[:, 0] - coef @ mean
@@ -214,7 +214,7 @@ def softmax_on_kernel(
     Y[codes, np.arange(len(K))] = weights
     b = np.log(Y.sum(axis=1))
     A, AK = np.zeros_like(Y), np.zeros_like(Y)
-    weighted, value = _at(AK + b[:, None], Y, weights)
+    weighted, value = _evaluate(AK + b[:, None], Y, weights)
     size, residual = weights.max(), np.inf
     for _ in range(MAX_STEPS):
         there = _newton_point(K, AK + b[:, None], Y, weighted, weights)
@@ -228,7 +228,7 @@ def softmax_on_kernel(
         for _ in range(MAX_HALVINGS):
             tried, tried_K = A + length * step, AK + length * step_K
             tried_b = b + length * step_b
-            weighted, loss = _at(tried_K + tried_b[:, None], Y, weights)
+            weighted, loss = _evaluate(tried_K + tried_b[:, None], Y, weights)
             loss += 0.5 * np.vdot(tried, tried_K)
             if small or loss <= value + 1e-4 * length * slope:
                 break
@@ -240,7 +240,7 @@ def softmax_on_kernel(
     return (A, b - b.mean()) if residual <= OPTIMAL else None
 
 
-def _at(F: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
+def _evaluate(F: np.ndarray, Y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, float]:
     """Weighted probabilities, and the log loss."""
     F = F - F.max(axis=0)
     P = np.exp(F)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from .._checks import check_choice, check_real
-from ..validation.survival import Survival, as_survival, asked_times, survival_of
+from ..validation.survival import Survival, as_survival, asked_times, survival_parts
 from .metrics import SURVIVAL_METRICS
 
 RISK_NAMES = ("low risk", "medium risk", "high risk")
@@ -37,7 +37,7 @@ class KaplanMeier(NamedTuple):
     events: np.ndarray
     censored: np.ndarray
 
-    def at(self, times: Any) -> np.ndarray:
+    def evaluate(self, times: Any) -> np.ndarray:
         """The survival probability at these times; 1 before the first."""
         place = np.searchsorted(self.time, asked_times(times), side="right")
         return np.concatenate([[1.0], self.survival])[place]
@@ -68,7 +68,7 @@ def kaplan_meier(y: Any) -> KaplanMeier:
     >>> curve.time.tolist(), curve.survival.round(2).tolist()
     ([0.0, 1.0, 2.0, 3.0, 4.0], [1.0, 0.75, 0.5, 0.5, 0.0])
     """
-    parts = survival_of(as_survival(y))
+    parts = survival_parts(as_survival(y))
     time, at_risk, events, censored = _table(parts)
     hazard = np.divide(events, at_risk, out=np.zeros(len(time)), where=at_risk > 0)
     survival = np.cumprod(1.0 - hazard)
@@ -101,7 +101,7 @@ def _table(y: Survival) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
     return moments, here - gone, events, ended - events
 
 
-def _not_censored(y: Survival, times: np.ndarray) -> np.ndarray:
+def _censoring_survival(y: Survival, times: np.ndarray) -> np.ndarray:
     """Probability of not being censored up to some times, by Kaplan and Meier.
 
     Where an event and a censoring share a time the event comes first.
@@ -133,7 +133,7 @@ def martingale_residuals(y: Any) -> np.ndarray:
     >>> martingale_residuals(([1.0, 2.0, 3.0], [1, 0, 1])).round(3).tolist()
     [0.667, -0.333, -0.333]
     """
-    parts = survival_of(as_survival(y))
+    parts = survival_parts(as_survival(y))
     expected = np.empty(len(parts.time))
     for rows in _strata(parts):
         part = Survival(parts.time[rows], parts.event[rows], _rows(parts.entry, rows))
@@ -195,7 +195,7 @@ def log_rank(y: Any, groups: Any) -> LogRank:
     >>> round(log_rank((time, [1] * 6), [1, 1, 1, 0, 0, 0]).p_value, 3)
     0.025
     """
-    parts = survival_of(as_survival(y))
+    parts = survival_parts(as_survival(y))
     names, codes = np.unique(np.asarray(groups), return_inverse=True)
     n_groups = len(names)
     gap, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
@@ -293,7 +293,7 @@ def concordance_index(
     """
     check_choice("kind", kind, ("harrell", "uno"))
     check_real("tau", tau, minimum=0, strict=True, optional=True)
-    y = survival_of(as_survival(y_true))
+    y = survival_parts(as_survival(y_true))
     risk = np.asarray(risk, dtype=np.float64)
     if risk.shape != y.time.shape or not np.isfinite(risk).all():
         raise ValueError(
@@ -302,10 +302,10 @@ def concordance_index(
         )
     weights = np.ones(len(risk))
     if kind == "uno":
-        train = y if y_train is None else survival_of(as_survival(y_train))
+        train = y if y_train is None else survival_parts(as_survival(y_train))
         if y.entry is not None or train.entry is not None:
             raise ValueError('kind="uno" does not know entry times; use kind="harrell"')
-        seen = _not_censored(train, y.time)
+        seen = _censoring_survival(train, y.time)
         weights = np.where(seen > 0, 1.0 / np.where(seen > 0, seen, 1.0) ** 2, 0.0)
     if tau is not None:
         weights[y.time >= tau] = 0.0
@@ -339,18 +339,18 @@ def _pairs(time, event, entry, risk, weights) -> tuple[float, float]:
     # A sample that is censored at the time of an event lived longer.
     ends = 2 * np.searchsorted(moments, time) + ~event
     asked = np.flatnonzero(event)
-    below, equal, total = _compared(ends, ends[asked], ranks, ranks[asked], len(values))
+    below, equal, total = _count_pairs(ends, ends[asked], ranks, ranks[asked], len(values))
     if entry is not None:  # those who were not there yet lived longer, but cannot be compared
         starts = np.searchsorted(moments, entry, side="right")
-        late = _compared(starts, ends[asked] // 2, ranks, ranks[asked], len(values))
+        late = _count_pairs(starts, ends[asked] // 2, ranks, ranks[asked], len(values))
         below, equal, total = below - late[0], equal - late[1], total - late[2]
     w = weights[asked]
     return float(w @ (below + 0.5 * equal)), float(w @ total)
 
 
-def _compared(keys, above, ranks, asked, n_ranks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _count_pairs(keys, above, ranks, asked, n_ranks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the samples whose key is above that of a query: how many ranks are below, equal; all."""
-    from ._pair_kernels import count_below
+    from ._pair_kernels import count_smaller
 
     order = np.argsort(-keys, kind="stable")
     stops = np.searchsorted(-keys[order], -above, side="left")
@@ -358,7 +358,7 @@ def _compared(keys, above, ranks, asked, n_ranks) -> tuple[np.ndarray, np.ndarra
     below, equal = np.zeros((2, len(queries)), dtype=np.int64)
     tree = np.zeros(n_ranks + 1, dtype=np.int64)
     ranks = ranks.astype(np.int64)
-    count_below(ranks[order], stops[queries], asked.astype(np.int64)[queries], tree, below, equal)
+    count_smaller(ranks[order], stops[queries], asked.astype(np.int64)[queries], tree, below, equal)
     back = np.empty_like(queries)
     back[queries] = np.arange(len(queries))
     return below[back], equal[back], stops

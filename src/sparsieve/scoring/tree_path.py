@@ -10,7 +10,7 @@ from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ..selectors.trees.boosting import Boosting, Squares, coded
+from ..selectors.trees.boosting import Boosting, Squares, code_columns
 from ..solvers.losses.multinomial import Multinomial
 from ..solvers.losses.separable import Logistic, Poisson
 
@@ -66,7 +66,7 @@ def tree_path(
     given = next(iter(weights.values()), None)
     w = np.zeros(n_train + n_test)
     w[:n_train] = 1.0 if given is None else np.asarray(given, dtype=np.float64)
-    table = coded(np.vstack([X_train, X_test]).astype(np.float64, copy=False))
+    table = code_columns(np.vstack([X_train, X_test]).astype(np.float64, copy=False))
     places = np.append(np.arange(n_train), np.zeros(n_test, dtype=np.intp))
     classes, codes = np.unique(y_train, return_inverse=True)
     predictions: list[tuple[np.ndarray, np.ndarray | None]] = []

@@ -14,10 +14,10 @@ from sklearn.model_selection import ParameterGrid
 from ..selectors.base import BaseSelector, RandomState
 from ..selectors.methods import as_selector
 from .curves import OWN, accuracy_curve
-from .folds import each_fold, seed_of
+from .folds import each_fold, seed_number
 from .models import DEFAULT_METRICS, MODELS
 from .protocol import Folds, TimeOrdered
-from .scorers import able_models, scorers_of
+from .scorers import able_models, resolve_scores
 
 
 @dataclass(frozen=True)
@@ -131,12 +131,12 @@ def tune(
     candidates = list(ParameterGrid(dict(grid)))
     is_classes = task == "classification"
     scoring = DEFAULT_METRICS[task][0] if scoring is None else scoring
-    (score,) = scorers_of(scoring, task, short_names=True).values()
+    (score,) = resolve_scores(scoring, task, short_names=True).values()
     able = able_models({score.name: score}, task)
     usual = ["1nn", "svm"] if is_classes else list(MODELS[task])
     models = classifiers or [name if name in able else "softmax" for name in usual]
     inner = TimeOrdered(cv) if ordered else Folds(cv, grouped=groups is not None)
-    splits = inner.splits(y, groups, seed=seed_of(random_state), stratified=is_classes)
+    splits = inner.splits(y, groups, seed=seed_number(random_state), stratified=is_classes)
     folds = [(split.train, split.test) for split in splits]
 
     def gain(trial: BaseSelector, train: np.ndarray, test: np.ndarray) -> float:

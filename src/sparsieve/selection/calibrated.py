@@ -14,12 +14,12 @@ from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
 from ..meta.held_out import held_out_search
-from ..scoring.engine import columns_of, fitted_on
-from ..selectors.around import weights_for, without_routing
+from ..scoring.engine import fit_preparation, read_columns
+from ..selectors.around import weight_arguments, without_routing
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
 from .checks import is_in_memory
-from .selected_data import SelectedData, unprepared
+from .selected_data import SelectedData, raw_values
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -81,7 +81,7 @@ def platt(
     np.fill_diagonal(targets, (sizes + 1.0) / (sizes + n_classes))
     T = targets[codes]
 
-    def at(point: np.ndarray) -> tuple[float, np.ndarray]:
+    def evaluate(point: np.ndarray) -> tuple[float, np.ndarray]:
         F = point[0] * S + point[1:]
         D = (softmax(F, axis=1) - T) * weights[:, None] / weights.sum()
         loss = -float(np.sum(weights[:, None] * T * log_softmax(F, axis=1))) / weights.sum()
@@ -90,7 +90,7 @@ def platt(
     start = np.append(0.0, np.log(np.maximum(sizes, 0.5)))
     bounds = [(0.0, None), *[(None, None)] * n_classes]
     limits = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 1000}
-    found = minimize(at, start, jac=True, method="L-BFGS-B", bounds=bounds, options=limits).x
+    found = minimize(evaluate, start, jac=True, method="L-BFGS-B", bounds=bounds, options=limits).x
     offsets = found[1:] - found[1:].mean()
     if is_pair:
         offsets = offsets[1:] - offsets[:1]
@@ -168,10 +168,10 @@ class Calibrating:
         >>> bool(0.5 < selected.model[-1].slope < 2)
         True
         """
-        return _calibrated(cast("SelectedFeatures", self))
+        return _calibrate(cast("SelectedFeatures", self))
 
 
-def _calibrated(selected: SelectedFeatures) -> SelectedFeatures:
+def _calibrate(selected: SelectedFeatures) -> SelectedFeatures:
     if selected.task != "classification" or not hasattr(selected, "classes_"):
         raise ValueError(
             f"probabilities of classes can be calibrated, but the task is {selected.task}"
@@ -197,9 +197,9 @@ def _held_out_scores(selected: SelectedFeatures, y: np.ndarray) -> tuple[np.ndar
     """(what models say of samples held out from selection and fit, which samples)."""
     from .model import model_to_fit
 
-    kept = SelectedData.of(selected.method, selected.prepared_X, y, selected._all_names)
-    selector = with_task(kept.unfitted(), "classification")
-    X = kept.X if selected.prepare is None else unprepared(selected.X)
+    kept = SelectedData.from_selector(selected.method, selected.prepared_X, y, selected._all_names)
+    selector = with_task(kept.clone_selector(), "classification")
+    X = kept.X if selected.prepare is None else raw_values(selected.X)
     search = held_out_search(selector, y, selected.groups, "classification", ks=[kept.n_kept])
     how = selected.inputs.folds | {"n_repeats": 1, "scoring": selected.inputs.scoring}
     search.set_params(prepare=selected.prepare, **how)
@@ -211,11 +211,11 @@ def _held_out_scores(selected: SelectedFeatures, y: np.ndarray) -> tuple[np.ndar
         for (train, test), result in zip(search.folds_, search.results_, strict=True):
             if len(np.unique(y[train])) < n_classes:
                 continue
-            made = fitted_on(search.how_["prepare"], X, train)[1]
+            made = fit_preparation(search.how_["prepare"], X, train)[1]
             columns = result.columns.get(kept.n_kept, result.columns[int(search.ks_[-1])])
-            Z = columns_of(made, columns, dense=selected.inputs.estimator is None)
+            Z = read_columns(made, columns, dense=selected.inputs.estimator is None)
             some = None if weights is None else weights[train]
-            model = clone(estimator).fit(Z[train], y[train], **weights_for(estimator, some))
+            model = clone(estimator).fit(Z[train], y[train], **weight_arguments(estimator, some))
             found.append(class_scores(model, Z[test]))
             places.append(np.asarray(test))
     if not found:

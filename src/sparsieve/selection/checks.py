@@ -11,13 +11,13 @@ from .._checks import warn_user
 from ..diagnosis import Diagnosis, diagnose
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
-from ..meta.held_out import HeldOutCheck, checked
+from ..meta.held_out import HeldOutCheck, check_selector
 from ..scoring import likelihood_models
-from ..scoring.engine import columns_of
+from ..scoring.engine import read_columns
 from ..scoring.selections import best_first
 from ..selectors.around import without_routing
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.preparation import groups_of
+from ..selectors.preparation import find_groups
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import frame_library
 from .claims import Claims, find_claims
@@ -34,7 +34,7 @@ def is_in_memory(X: Any) -> bool:
     return held or frame_library(X) in ("pandas", "polars")
 
 
-def check_of(
+def run_check(
     selected: SelectedFeatures, fit_seconds: float | None
 ) -> tuple[HeldOutCheck | None, str]:
     """How the selection does on held-out samples, or why that is not known."""
@@ -42,16 +42,16 @@ def check_of(
         return HeldOutCheck.of(selected.selector), ""
     if not is_in_memory(selected.X):
         return None, "Not checked on held-out samples: X is not in memory."
-    asked = asked_of(selected) | {"prepare": selected.prepare, "fit_seconds": fit_seconds}
+    asked = prediction_options(selected) | {"prepare": selected.prepare, "fit_seconds": fit_seconds}
     if not looks_at_target(selected.selector):
         asked["task"] = AUTO
     with without_routing():
-        return checked(
+        return check_selector(
             selected.selector, selected.X, selected.y, how="select(..., check=True)", **asked
         )
 
 
-def asked_of(selected: SelectedFeatures) -> dict[str, Any]:
+def prediction_options(selected: SelectedFeatures) -> dict[str, Any]:
     """How held-out samples are to be predicted, as the user said."""
     named = ("groups", "scoring", "sample_weight")
     how = {name: getattr(selected.inputs, name) for name in named}
@@ -67,10 +67,10 @@ def hazard_columns(selected: SelectedFeatures) -> dict[str, np.ndarray]:
         return {}
     X = plain_matrix(selected.prepared_X)
     X = np.asarray(X) if hasattr(X, "columns") else X
-    return likelihood_models.hazard_columns(columns_of(X, order, dense=True), selected.y)
+    return likelihood_models.hazard_columns(read_columns(X, order, dense=True), selected.y)
 
 
-def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:
+def run_diagnosis(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis | None:
     """What is odd about the data; None where that cannot be looked at."""
     X, y, names = selected.X, selected.y, selected.names
     if y is None or not is_in_memory(X):
@@ -80,7 +80,7 @@ def diagnosis_of(selected: SelectedFeatures, *, try_models: bool) -> Diagnosis |
     return diagnose(X, y, feature_names=names, task=selected.task, try_models=try_models)
 
 
-def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | None) -> Claims:
+def make_claims(selected: SelectedFeatures, level: float | None, claim: str | None) -> Claims:
     """What can be claimed of the features, as :meth:`SelectedFeatures.claims` says."""
     if selected.y is None:
         raise ValueError("claims are about a target: pass y to select")
@@ -91,7 +91,7 @@ def claims_beside(selected: SelectedFeatures, level: float | None, claim: str | 
     is_made = tests is method and (level, claim) == (tests.level, tests.claim)
     fixed = getattr(method, "_fixed", None)
     always, never = (getattr(fixed, name, None) for name in ("always", "never"))
-    ranking, kept, groups = method.ranking_, selected.selector.get_support(), groups_of(method)
+    ranking, kept, groups = method.ranking_, selected.selector.get_support(), find_groups(method)
     left_out = np.zeros(len(kept), dtype=bool) if always is None else always
     options = {}
     if groups is not None and not groups.are_single:

@@ -13,20 +13,20 @@ from scipy import sparse
 from sklearn.base import clone
 
 from .._checks import check_choice, warn_user
-from .._text import counted
+from .._text import plural
 from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..preprocessing.inputs import Inputs
-from ..preprocessing.kept_columns import numbers_at
-from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, find_selector, name_of
+from ..preprocessing.kept_columns import read_numbers
+from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, find_selector, selector_name
 from ..scoring.information_criteria import CRITERIA, criterion_value, likelihood_fit
 from ..scoring.models import KINDS
-from ..selectors.around import takes_task, weights_for
+from ..selectors.around import takes_task, weight_arguments
 from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation
-from ..selectors.preparation import unit_of
+from ..selectors.preparation import unit_phrase
 from ..validation.containers import plain_vector
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival
@@ -56,7 +56,7 @@ def check_takes_criterion(rule: str, method: Any, sample_weight: Any, verbose: i
     if isinstance(found, SelectorCV | FDRSelector):
         raise ValueError(
             f"rule={rule!r} compares numbers of features along the path of a method, but "
-            f"{name_of(found)} finds the number itself; leave rule out"
+            f"{selector_name(found)} finds the number itself; leave rule out"
         )
 
 
@@ -91,8 +91,8 @@ def by_criterion(
         fit = likelihood_fit(columns, y, task)
         values.append(criterion_value(rule, *fit, k, n_units))
     best = int(np.argmin(values))
-    name, unit = _NAMES[rule], unit_of(fitted)
-    several = counted(best + 1, unit)
+    name, unit = _NAMES[rule], unit_phrase(fitted)
+    several = plural(best + 1, unit)
     said = f"kept {several}, by {name} ({values[best]:.1f}) on one path of {len(values)}"
     if none:
         empty = likelihood_fit(np.empty((X.shape[0], 0)), y, task)
@@ -107,7 +107,7 @@ def by_criterion(
 
 
 def _columns(X: Any, places: np.ndarray) -> np.ndarray:
-    found = numbers_at(X, places)
+    found = read_numbers(X, places)
     found = found.toarray() if hasattr(found, "toarray") else found
     return np.asarray(found, dtype=np.float64)
 
@@ -224,10 +224,10 @@ def fit_weights(selector: Any, sample_weight: Any) -> dict[str, Any]:
     if isinstance(selector, SelectorCV):
         return {"sample_weight": sample_weight}
     try:
-        return weights_for(selector, sample_weight)
+        return weight_arguments(selector, sample_weight)
     except ValueError:
         raise ValueError(
-            f"sample_weight was given, but {name_of(selector)} does not take weights of "
+            f"sample_weight was given, but {selector_name(selector)} does not take weights of "
             "samples; leave sample_weight out, or choose another method"
         ) from None
 
@@ -252,7 +252,8 @@ def _tests(method: Any) -> Any:
     found = as_selector(method)
     if not isinstance(found, FDRSelector):
         raise ValueError(
-            f'k="fdr=..." keeps what FDRSelector claims, but method is {name_of(found)}; leave '
+            'k="fdr=..." keeps what FDRSelector claims, but method is '
+            f"{selector_name(found)}; leave "
             "method out, or select by it and ask for select(...).claims()"
         )
     return method
@@ -276,11 +277,12 @@ def _with_task(selector: Any, task: str) -> Any:
     if not takes_task(selector, task):
         if task == "survival":
             raise ValueError(
-                f"{name_of(selector)} cannot select for survival times; leave method out, or use "
+                f"{selector_name(selector)} cannot select for survival times; leave method "
+                "out, or use "
                 "LikelihoodForwardSelector or LikelihoodL21Selector"
             )
         raise ValueError(
-            f"{name_of(selector)} selects for class labels only, not for task={task!r}"
+            f"{selector_name(selector)} selects for class labels only, not for task={task!r}"
         )
     return with_task(selector, task)
 
@@ -289,11 +291,11 @@ def _check_certifiable(selector: Any) -> None:
     """Refuse, before any work, a method that nothing can be proven about."""
     inner = selector.selector if isinstance(selector, SelectorCV) else selector
     if not hasattr(inner, "certify"):
-        raise ValueError(f"nothing can be proven about the selections of {name_of(inner)}")
+        raise ValueError(f"nothing can be proven about the selections of {selector_name(inner)}")
     inner._check_certifiable()
 
 
-def reading_of(selector: Any, y: Any) -> str:
+def choose_task(selector: Any, y: Any) -> str:
     """How y will be read where that is beyond doubt, whatever models predict; else "auto"."""
     task = getattr(selector, "task", AUTO)
     if task != AUTO or y is None:
@@ -309,7 +311,7 @@ def reading_of(selector: Any, y: Any) -> str:
     return AUTO if doubt else task
 
 
-def with_reading_settled(selector: Any, X: Any, y: Any) -> Any:
+def fix_task(selector: Any, X: Any, y: Any) -> Any:
     """The selector with a fixed reading of y, where it was left to decide; doubts are said."""
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
     if not is_open or not looks_at_target(selector):

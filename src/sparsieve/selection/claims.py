@@ -10,12 +10,12 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.base import clone
 
-from .._checks import listed
-from .._text import counted
+from .._checks import format_names
+from .._text import plural
 from ..selectors.least_squares.claim_words import CONDITIONAL, detectable_correlation, sets_in_words
 from ..selectors.least_squares.claim_words import WEAKER as MAY_HOLD
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.preparation import groups_of
+from ..selectors.preparation import find_groups
 from ..validation.feature_groups import FeatureGroups
 
 # The other claims, which hold more often and say less: what they say, and how they are tested.
@@ -74,23 +74,23 @@ class Claims:
     @property
     def unit(self) -> str:
         """What is claimed: a feature or a feature group."""
-        return "feature" if _groups_of(self.found) is None else "feature group"
+        return "feature" if _feature_groups(self.found) is None else "feature group"
 
     @property
     def features(self) -> np.ndarray:
         """Columns, or groups of them, that are claimed, the surest first."""
-        return claimed(self.found)
+        return claim_columns(self.found)
 
     @property
     def verdict(self) -> str:
         """What can be claimed, or how far the data are from it, by the names of the features."""
-        said = self.found._verdict(self._shown(self.features), self.n_samples)
+        said = self.found._verdict(self._feature_names(self.features), self.n_samples)
         # Where weaker claims were tested they need not be offered.
         return said.removesuffix(f" Weaker claims may hold: {MAY_HOLD}.") if self.weaker else said
 
     def clusters(self) -> dict[int, list[tuple[int, float]]]:
         """For every claim the columns, or groups, that could stand for it, with correlations."""
-        groups, names = _groups_of(self.found), getattr(self.found, "feature_names_in_", ())
+        groups, names = _feature_groups(self.found), getattr(self.found, "feature_names_in_", ())
         place = {name: j for j, name in enumerate(names if groups is None else groups.names)}
         return {
             int(place.get(claim, claim)): [(int(place.get(o, o)), r) for o, r in others]
@@ -107,7 +107,7 @@ class Claims:
         covered = [claim for claim, each in members.items() if not each.isdisjoint(of_them)]
         what = "in significant sets" if self.found.claim == "set" else "significant"
         if len(self.selected) == 1:
-            (name,), verb = self._shown(self.selected), "is" if of_them else "is not"
+            (name,), verb = self._feature_names(self.selected), "is" if of_them else "is not"
             said = f"{name} was selected for prediction and {verb} {what}"
         else:
             verb = "are" if len(of_them) > 1 else "is"
@@ -116,28 +116,28 @@ class Claims:
                 f"{len(of_them) or 'none'} of them {verb} {what}"
             )
             if len(covered) < len(of_them) and self.found.claim != "set":
-                said += f", in {counted(len(covered), 'claim')} with their substitutes"
-            said += f": {', '.join(self._shown(of_them))}" if of_them else ""
+                said += f", in {plural(len(covered), 'claim')} with their substitutes"
+            said += f": {', '.join(self._feature_names(of_them))}" if of_them else ""
         others = [j for j in clusters if j not in covered]
         if others:
-            said += f". Not selected, but significant: {', '.join(self._shown(others))}"
+            said += f". Not selected, but significant: {', '.join(self._feature_names(others))}"
         return f"{said}."
 
     def weaker_sentences(self) -> list[str]:
         """What can be claimed less strictly, named as weaker; empty where ``found`` has claims."""
         said = []
         for other in self.weaker:
-            features, means = claimed(other), WEAKER[other.claim][0]
+            features, means = claim_columns(other), WEAKER[other.claim][0]
             unit = "set" if other.claim == "set" else self.unit
             what = f"Weaker claim ({other.claim}): a {self.unit} {means}"
             if len(features) == 0:
                 said.append(f"{what}. No {unit} passes this test either.")
                 continue
             passes = f"{unit} passes" if len(features) == 1 else f"{unit}s pass"
-            names = listed(self._shown(features))
+            names = format_names(self._feature_names(features))
             if other.claim == "set":
                 sizes = [len(some) for some in other.sets_.values()]
-                names = sets_in_words(self._shown(features), sizes)
+                names = sets_in_words(self._feature_names(features), sizes)
             said.append(f"{what}. {len(features):,} {passes} this test: {names}.")
         return said
 
@@ -146,12 +146,13 @@ class Claims:
         best = self.strongest
         if len(self.features) or best is None:
             return ""
-        needed = self.samples_for(best)
+        needed = self.required_samples(best)
         if needed is None:
             return ""
         return (
             f"The best candidate has a correlation of {best:.2f} with y"
-            f"{self._given} in these {self.n_samples:,} samples. If that is its true size, about "
+            f"{self._condition_phrase} in these {self.n_samples:,} samples. If that is its "
+            "true size, about "
             f"{needed:,} samples would find it in 4 of 5 cases; the best of many candidates looks "
             "stronger than it is, so plan for more."
         )
@@ -165,20 +166,20 @@ class Claims:
             return None
         return float(np.sqrt(beta.isf(smallest, rank / 2, rest / 2)))
 
-    def detectable_at(self, n_samples: int) -> float:
+    def smallest_effect(self, n_samples: int) -> float:
         """Correlation that so many samples find in 4 of 5 cases."""
         rank, rest = self.found.degrees_of_freedom_
         more = rest + n_samples - self.n_samples
         return detectable_correlation(self.level, self.found.n_tested_, rank, more)
 
-    def samples_for(self, correlation: float) -> int | None:
+    def required_samples(self, correlation: float) -> int | None:
         """Smallest number of samples that finds such a feature in 4 of 5 cases."""
         low, high = 12, 1_000_000
-        if not correlation > 0 or self.detectable_at(high) > correlation:
+        if not correlation > 0 or self.smallest_effect(high) > correlation:
             return None
         while low < high:
             middle = (low + high) // 2
-            if self.detectable_at(middle) <= correlation:
+            if self.smallest_effect(middle) <= correlation:
                 high = middle
             else:
                 low = middle + 1
@@ -186,9 +187,9 @@ class Claims:
 
     def curve(self) -> list[tuple[int, float]]:
         """(number of samples, correlation that is found in 4 of 5 cases)."""
-        last = self.samples_for(0.1) or 10 * self.n_samples
+        last = self.required_samples(0.1) or 10 * self.n_samples
         sizes = np.unique(np.geomspace(12, max(last, 2 * self.n_samples), 40).astype(int))
-        points = [(int(n), self.detectable_at(int(n))) for n in sizes]
+        points = [(int(n), self.smallest_effect(int(n))) for n in sizes]
         return [(n, r) for n, r in points if r < 1.0]
 
     @property
@@ -196,7 +197,7 @@ class Claims:
         """One row for every claim: feature, p-values and substitutes."""
         clusters, features = self.clusters(), self.features
         return {
-            "feature": self._shown(features),
+            "feature": self._feature_names(features),
             "p_value": _pvalues(self.found)[0][features].tolist(),
             "p_value_adjusted": _pvalues(self.found)[1][features].tolist(),
             "substitutes": [self._close(clusters.get(int(one), [])) for one in features],
@@ -209,7 +210,7 @@ class Claims:
         clusters = self.clusters()
         for row, one in zip(rows, self.features, strict=True):  # the text names the first ten
             others = [int(j) for j, _ in clusters.get(int(one), [])]
-            row["members"] = self._shown([int(one), *others])
+            row["members"] = self._feature_names([int(one), *others])
         return {
             "claim": self.found.claim,
             "level": self.level,
@@ -218,7 +219,9 @@ class Claims:
             "claims": rows,
             "smallest_p_value": float(self.found.pvalues_.min(initial=1.0)),
             "detectable_correlation": self.found.detectable_correlation_,
-            "weaker_claims": {other.claim: self._shown(claimed(other)) for other in self.weaker},
+            "weaker_claims": {
+                other.claim: self._feature_names(claim_columns(other)) for other in self.weaker
+            },
         }
 
     def __str__(self) -> str:
@@ -226,7 +229,7 @@ class Claims:
         return "\n".join(line for line in (*said, *self.weaker_sentences()) if line)
 
     @property
-    def _given(self) -> str:
+    def _condition_phrase(self) -> str:
         return f" given the other {self.unit}s" if self.found.claim in CONDITIONAL else ""
 
     def _close(self, others: list[tuple[int, float]], most: int = 10) -> str:
@@ -240,21 +243,21 @@ class Claims:
         every = [clusters.get(int(one), []) for one in self.features]
         return [self._close(others, len(others)) for others in every]
 
-    def _shown(self, features: Any) -> list[str]:
+    def _feature_names(self, features: Any) -> list[str]:
         return [str(self.names[j]) for j in features]
 
 
-def claimed(selector: FDRSelector) -> np.ndarray:
+def claim_columns(selector: FDRSelector) -> np.ndarray:
     """Columns, or groups, that fitted tests claim, the surest first."""
     found = np.flatnonzero(_pvalues(selector)[1] <= selector.level)
-    is_grouped = _groups_of(selector) is not None
+    is_grouped = _feature_groups(selector) is not None
     ranking = selector.group_ranking_ if is_grouped else selector.ranking_
     return found[np.argsort(ranking[found], kind="stable")]
 
 
-def _groups_of(selector: FDRSelector) -> FeatureGroups | None:
+def _feature_groups(selector: FDRSelector) -> FeatureGroups | None:
     """The feature groups that were tested; None where single features were."""
-    return groups_of(selector) if "_of_groups" in vars(selector) else None
+    return find_groups(selector) if "_of_groups" in vars(selector) else None
 
 
 def _pvalues(selector: FDRSelector) -> tuple[np.ndarray, np.ndarray]:
@@ -303,13 +306,13 @@ def find_claims(
     if found is None:
         found = FDRSelector(level, claim=claim, task=task, **options).fit(X, y, groups=groups)
     weaker: tuple[FDRSelector, ...] = ()
-    if found.claim == "conditional" and len(claimed(found)) == 0:
+    if found.claim == "conditional" and len(claim_columns(found)) == 0:
         others = (
             clone(found).set_params(claim=kind, substitutes=None, **how)
             for kind, (_, how) in WEAKER.items()
-            if kind != "set" or _groups_of(found) is None  # which are sets themselves
+            if kind != "set" or _feature_groups(found) is None  # which are sets themselves
         )
         weaker = tuple(other.fit(X, y, groups=groups) for other in others)
-    of_features = _groups_of(found)
+    of_features = _feature_groups(found)
     names = np.asarray(names if of_features is None else of_features.names, dtype=object)
     return Claims(found, names, X.shape[0], weaker, selected)

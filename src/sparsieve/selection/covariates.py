@@ -10,32 +10,37 @@ import numpy as np
 from scipy.stats import t
 from sklearn.base import clone
 
-from .._checks import listed, resolve_count, too_many
+from .._checks import format_names, resolve_count, too_many
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, held_out_check
-from ..preprocessing.covariates import BesideCovariates, Covariates, beside, covariate_columns
+from ..preprocessing.covariates import (
+    BesideCovariates,
+    Covariates,
+    append_columns,
+    covariate_columns,
+)
 from ..preprocessing.inputs import Inputs
-from ..preprocessing.kept_columns import numbers_at
+from ..preprocessing.kept_columns import read_numbers
 from ..preprocessing.prepare import fills_gaps, preparation, takes_logarithms
 from ..preprocessing.preprocessor import FramePreprocessor
 from ..preprocessing.table import column_names
-from ..registry import name_of
+from ..registry import selector_name
 from ..scoring.folds import error_over_splits
 from ..scoring.selections import best_first
 from ..scoring.statistics import LEVEL
 from ..selectors.around import without_routing
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
-from ..selectors.preparation import groups_of, kept_words
+from ..selectors.preparation import find_groups, kept_words
 from ..selectors.trees import BoostedTreesSelector
 from ..validation.columns import columns_mask
 from ..validation.containers import plain_vector
-from ..validation.dataframes import opened
+from ..validation.dataframes import open_frame
 from ..validation.feature_groups import feature_groups
 from ..validation.raw_columns import NUMBER, VALUE, RawColumn
 from ..validation.survival import is_survival
 from ..validation.target import with_task
-from .checks import asked_of
+from .checks import prediction_options
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -61,14 +66,14 @@ def with_covariates(selector: Any, inputs: Inputs, k: Any) -> tuple[Any, Inputs]
             raise ValueError(
                 f"a covariate and a feature are both called {min(twice)!r}; rename one"
             )
-        X = beside(X, made, made_names)
+        X = append_columns(X, made, made_names)
         places = tuple(range(n_own, n_own + len(made_names)))
-        if names is None and opened(X) is None:
+        if names is None and open_frame(X) is None:
             names = [f"x{j}" for j in range(n_own)]
         names = None if names is None else np.array([*names, *made_names], dtype=object)
         inputs = replace(inputs, X=X, names=names, encode=_with_encoded(inputs, columns))
         if gaps and not fills_gaps(inputs.prepare):
-            note = f"filled the missing values of {listed(gaps)} with the median"
+            note = f"filled the missing values of {format_names(gaps)} with the median"
             prepare = preparation(["impute", inputs.prepare])
             inputs = replace(inputs, prepare=prepare, notes=(*inputs.notes, note))
     else:
@@ -78,7 +83,7 @@ def with_covariates(selector: Any, inputs: Inputs, k: Any) -> tuple[Any, Inputs]
     if inputs.prepare is not None and takes_logarithms(inputs.prepare):
         inputs = replace(inputs, prepare=BesideCovariates(inputs.prepare, places))
     inputs = replace(inputs, covariates=replace(covariates, places=places))
-    return _adjusted(selector, places, X.shape[1], column_names(X, names), k), inputs
+    return _keep_covariates(selector, places, X.shape[1], column_names(X, names), k), inputs
 
 
 def _with_encoded(inputs: Inputs, columns: Sequence[RawColumn]) -> Any:
@@ -94,14 +99,16 @@ def _with_encoded(inputs: Inputs, columns: Sequence[RawColumn]) -> Any:
     return FramePreprocessor(every).ready([one.name for one in every])
 
 
-def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any, k: Any) -> Any:
+def _keep_covariates(
+    selector: Any, places: tuple[int, ...], n_columns: int, names: Any, k: Any
+) -> Any:
     """The selector that always keeps these columns, and k features beside them."""
     inner = selector
     while hasattr(getattr(inner, "selector", None), "get_params"):
         inner = inner.selector
     if not selector._adjusts_for_kept:
         raise ValueError(
-            f"{name_of(inner)} judges every feature alone and cannot adjust for covariates; "
+            f"{selector_name(inner)} judges every feature alone and cannot adjust for covariates; "
             "leave method out, or use a linear method such as ridge-forward"
         )
     known = None if names is None else list(names)
@@ -109,7 +116,7 @@ def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any
     selector.set_params(always_keep=[int(j) for j in dict.fromkeys([*places, *own])])
     if k is None or isinstance(k, str):
         return selector
-    total, n_units, _ = units_chosen_from(selector, places, n_columns, known)
+    total, n_units, _ = count_candidates(selector, places, n_columns, known)
     if isinstance(k, float | np.floating):
         if not 0 < k < 1:
             return selector  # refused by the selector itself
@@ -117,7 +124,7 @@ def _adjusted(selector: Any, places: tuple[int, ...], n_columns: int, names: Any
     return selector.set_params(n_features_to_select=int(k) + n_units)
 
 
-def units_chosen_from(
+def count_candidates(
     selector: Any, places: Sequence[int], n_columns: int, names: Any
 ) -> tuple[int, int, str]:
     """(features or feature groups of X, how many of them are covariates, what they are)."""
@@ -139,7 +146,7 @@ def check_k(k: Any, selector: Any, inputs: Inputs) -> None:
     if len(shape) != 2:
         return  # which the selector refuses
     known = column_names(inputs.X, inputs.names)
-    total, n_given, unit = units_chosen_from(selector, inputs.covariates.places, shape[1], known)
+    total, n_given, unit = count_candidates(selector, inputs.covariates.places, shape[1], known)
     resolve_count(k, total - n_given, total, name="k")
     if said := too_many(k, total - n_given, unit, "k"):
         raise ValueError(f"{said}; ask for at most {total - n_given:,}")
@@ -149,14 +156,14 @@ def own_units(selector: Any, inputs: Inputs) -> tuple[int, int]:
     """(features or feature groups of X, how many of them are covariates)."""
     known = column_names(inputs.X, inputs.names)
     n_columns = _shape(inputs.X)[1]
-    return units_chosen_from(selector, inputs.covariates.places, n_columns, known)[:2]
+    return count_candidates(selector, inputs.covariates.places, n_columns, known)[:2]
 
 
 def _shape(X: Any) -> tuple[int, ...]:
     return tuple(X.shape) if hasattr(X, "shape") else np.shape(X)
 
 
-def leave_uncounted(search: Any, inputs: Inputs) -> None:
+def discount_covariates(search: Any, inputs: Inputs) -> None:
     """Let a search for the number of features speak of numbers without covariates."""
     if inputs.covariates.places:
         search._n_beside = own_units(search, inputs)[1]
@@ -174,7 +181,7 @@ def without_covariates(
     return {**made, "rank": ranks.astype(columns["rank"].dtype)}
 
 
-def words_kept(selector: Any, given: Covariates) -> str:
+def kept_phrase(selector: Any, given: Covariates) -> str:
     """How much is kept beside the covariates, in words."""
     if not given.names:
         return kept_words(selector)
@@ -183,7 +190,7 @@ def words_kept(selector: Any, given: Covariates) -> str:
 
 def own_words(selector: Any, given: Covariates) -> str:
     """How much is kept of how much, without the covariates and without columns, in words."""
-    support, groups = selector.get_support(), groups_of(selector)
+    support, groups = selector.get_support(), find_groups(selector)
     is_own = ~np.isin(np.arange(len(support)), given.places)
     if groups is None:
         kept, total, unit = int((support & is_own).sum()), int(is_own.sum()), "features"
@@ -194,14 +201,14 @@ def own_words(selector: Any, given: Covariates) -> str:
     return f"{kept} of {total:,} {unit}"
 
 
-def padded(X: Any, given: Covariates, names: Any) -> Any:
+def pad_columns(X: Any, given: Covariates, names: Any) -> Any:
     """X with columns of zeros in the place of covariates that were given apart from it."""
     n_samples = X.shape[0]
     made = list(names[list(given.places)]) if names is not None else []
     if not made:
         columns = covariate_columns(given.values or {})[1]
         made = [name for column in columns for name in column.outputs]
-    return beside(X, np.zeros((n_samples, len(given.places))), [str(name) for name in made])
+    return append_columns(X, np.zeros((n_samples, len(given.places))), [str(name) for name in made])
 
 
 @dataclass(frozen=True)
@@ -230,13 +237,13 @@ class CovariatesAlone:
         return {"score": self.score, "p_value": self.p_value, "features_add": self.adds}
 
 
-def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
+def check_covariates(selected: SelectedFeatures) -> CovariatesAlone | None:
     """The check of the covariates without the features; None where there is no check."""
     check, places = selected.check, list(selected.covariates.places)
     if check is None or not places:
         return None
     X = selected.X
-    few = numbers_at(X, places)
+    few = read_numbers(X, places)
     few = np.asarray(few.toarray() if hasattr(few, "toarray") else few, dtype=np.float64)
     prepare = preparation("impute") if np.isnan(few).any() else None
     made: Any = RidgeForwardSelector(len(places))
@@ -261,11 +268,11 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
             search.fit(few, selected.y, groups=selected.groups, sample_weight=weights)
             alone = HeldOutCheck.of(search)
         else:
-            how = asked_of(selected) | {"prepare": prepare, "n_kept": len(places)}
+            how = prediction_options(selected) | {"prepare": prepare, "n_kept": len(places)}
             alone = held_out_check(keeps_all, few, selected.y, **how)
     gains = np.asarray(check.folds) - np.asarray(alone.folds)
     gains = gains[np.isfinite(gains)] * (-1.0 if check.measure.lower_is_better else 1.0)
-    p_value = _one_sided(gains, check.test_share)
+    p_value = _one_sided_p_value(gains, check.test_share)
     adds = p_value < LEVEL
     said = "add to that" if adds else "add nothing to that beyond chance"
     unit = check.unit.replace("feature group", "feature")
@@ -276,7 +283,7 @@ def covariates_alone(selected: SelectedFeatures) -> CovariatesAlone | None:
     return CovariatesAlone(alone.score, p_value, adds, sentence)
 
 
-def _one_sided(gains: np.ndarray, test_share: float) -> float:
+def _one_sided_p_value(gains: np.ndarray, test_share: float) -> float:
     """P-value of a mean above zero; folds share training samples (Nadeau and Bengio)."""
     n = len(gains)
     if n < 2:

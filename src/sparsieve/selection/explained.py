@@ -18,7 +18,7 @@ from ..scoring.contributions import (
     exact_contributions,
     linear_contributions,
 )
-from ..validation.dataframes import framed
+from ..validation.dataframes import make_frame
 from .calibrated import CalibratedModel, class_scores
 
 _BOOSTED = HistGradientBoostingClassifier | HistGradientBoostingRegressor
@@ -56,7 +56,7 @@ class Explanation:
         )
 
 
-def explained(model: Pipeline, task: str, X: Any) -> Explanation:
+def compute_contributions(model: Pipeline, task: str, X: Any) -> Explanation:
     """The contributions of the kept columns to the decisions of a fitted model."""
     step, *middle, last = (one for _, one in model.steps)
     Z = _rows(step.transform(X))
@@ -69,7 +69,7 @@ def explained(model: Pipeline, task: str, X: Any) -> Explanation:
         """What the last step sees of rows, in the kind of frame that the model was fitted to."""
         made: Any = rows
         if step.library is not None:
-            made = framed(rows, list(step.features), step.library)
+            made = make_frame(rows, list(step.features), step.library)
         for one in middle:
             made = one.transform(made)
         return made

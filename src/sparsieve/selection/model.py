@@ -15,21 +15,21 @@ from ..meta import SelectorCV
 from ..meta.final_model import usual_model
 from ..preprocessing.kept_columns import (
     KeptColumns,
-    numbers_at,
-    ranges_of,
-    restricted,
-    unnamed,
+    column_ranges,
+    read_numbers,
+    restrict_preparation,
+    strip_names,
 )
 from ..scoring.rare import seeing_score
 from ..scoring.scorers import one_score
-from ..selectors.around import tags_of, weights_for, without_routing
+from ..selectors.around import estimator_tags, weight_arguments, without_routing
 from ..validation.containers import plain_vector
-from ..validation.dataframes import frame_library, framed, opened, text_named
+from ..validation.dataframes import frame_library, make_frame, open_frame, rename_to_text
 from ..validation.external import is_tensor
 from ..validation.survival import as_survival
 from .calibrated import CalibratedModel
 from .checks import is_in_memory
-from .covariates import padded
+from .covariates import pad_columns
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -40,18 +40,18 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
     support = np.flatnonzero(selected.selector.get_support()).astype(np.int64)
     n_columns, names = len(selected.selector.get_support()), _names(selected)
     features = [f"x{j}" for j in support] if names is None else [names[j] for j in support]
-    own = restricted(selected.prepare, support) if selected.prepare is not None else None
+    own = restrict_preparation(selected.prepare, support) if selected.prepare is not None else None
     whole = selected.prepare is not None and own is None
     wanted = np.arange(n_columns, dtype=np.int64) if whole else support
     kept = support if whole else None
-    prepare = unnamed(selected.prepare) if whole else own
+    prepare = strip_names(selected.prepare) if whole else own
     estimator = model_to_fit(selected)
     library = frame_library(selected.X)
     options: dict[str, Any] = {
         "features": features,
         "library": library if library in ("pandas", "polars") else None,
         "prepare": prepare,
-        "allow_nan": estimator is not None and tags_of(estimator).input_tags.allow_nan,
+        "allow_nan": estimator is not None and estimator_tags(estimator).input_tags.allow_nan,
         "dense": selected.inputs.estimator is None,
         "layer": selected.inputs.layer,
     }
@@ -64,7 +64,7 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
     else:
         assert names is not None
         asked = {names[j] for j in wanted}
-        parts = [one.restricted(asked) for one in parts if asked & set(one.outputs)]
+        parts = [one.restrict(asked) for one in parts if asked & set(one.outputs)]
         # What is made of the columns comes in their order, which the model need not have.
         order = {name: j for j, name in enumerate(n for one in parts for n in one.outputs)}
         made = KeptColumns(
@@ -78,8 +78,8 @@ def kept_columns(selected: SelectedFeatures) -> KeptColumns:
         if prepare is not None:  # in the order of what is made
             inside = {name: j for j, name in enumerate(names)}
             places = np.array([inside[name] for name in order], dtype=np.int64)
-            own = restricted(selected.prepare, places)
-            made.prepare = prepare = unnamed(selected.prepare) if own is None else own
+            own = restrict_preparation(selected.prepare, places)
+            made.prepare = prepare = strip_names(selected.prepare) if own is None else own
     return made.ready(prepare)
 
 
@@ -92,7 +92,7 @@ def _learn_ranges(step: KeptColumns, selected: SelectedFeatures) -> None:
         names = _names(selected) or []
         at = {name: j for j, name in enumerate(names)}
         places = np.array([at[name] for name in step.encoded_names], dtype=np.int64)
-    step.low, step.high = ranges_of(numbers_at(selected.X, places))
+    step.low, step.high = column_ranges(read_numbers(selected.X, places))
 
 
 def _means(kept: Any) -> Floats:
@@ -112,7 +112,7 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
         raise ValueError("no feature was kept, so there is no model that could predict")
     step = kept_columns(selected)
     if is_in_memory(selected.X):
-        kept = numbers_at(selected.prepared_X, support)
+        kept = read_numbers(selected.prepared_X, support)
     else:
         kept = selected.transform(selected.X)
         kept = kept.cpu().numpy() if is_tensor(kept) else kept
@@ -120,14 +120,14 @@ def fitted_model(selected: SelectedFeatures) -> Pipeline:
         kept = kept.toarray()
     usual = _means(kept)
     if step.library is not None:
-        kept = framed(kept, list(step.features), step.library)
+        kept = make_frame(kept, list(step.features), step.library)
     _learn_ranges(step, selected)
     step.usual = usual
     y = selected.y
     y = as_survival(y) if selected.task == "survival" else np.asarray(plain_vector("y", y))
     y = y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
     with without_routing():
-        weights = weights_for(estimator, selected.inputs.sample_weight)
+        weights = weight_arguments(estimator, selected.inputs.sample_weight)
         fitted = clone(estimator).fit(kept, y, **weights)
     inside = [("model", fitted)]
     if isinstance(fitted, Pipeline):
@@ -165,11 +165,11 @@ def _names(selected: SelectedFeatures) -> list[str] | None:
     return None if found is None else [str(name) for name in found]
 
 
-def transformed(selected: SelectedFeatures, X: Any) -> Any:
+def transform_columns(selected: SelectedFeatures, X: Any) -> Any:
     """The kept columns of X, in a container of the kind of X."""
     step = selected._kept_columns
-    if selected.covariates.apart:
-        X = padded(text_named(X), selected.covariates, selected.names)
+    if selected.covariates.is_separate:
+        X = pad_columns(rename_to_text(X), selected.covariates, selected.names)
     if step.encode is None and (is_tensor(X) or external_design(X) is not None):
         return selected.selector.transform(X)
     return like(step.transform(X), X, list(step.features))
@@ -177,7 +177,7 @@ def transformed(selected: SelectedFeatures, X: Any) -> Any:
 
 def like(made: Any, X: Any, names: list[str]) -> Any:
     """Columns as a frame of the library of X, or as an array where X is none."""
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is None:
         return made if frame_library(made) is None else made.to_numpy()
     library = str(frame.implementation)
@@ -186,7 +186,7 @@ def like(made: Any, X: Any, names: list[str]) -> Any:
     values = made.to_numpy() if frame_library(made) is not None else made
     values = values.toarray() if hasattr(values, "toarray") else values
     if library in ("pandas", "polars"):
-        return framed(values, names, library, X)
+        return make_frame(values, names, library, X)
     import narwhals as nw
 
     columns = dict(zip(names, values.T, strict=True))

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from ..selectors.likelihood.baselines import listed_times
 
 if TYPE_CHECKING:
     from .explained import Explanation
 
 
-def decided(
+def decide_labels(
     shares: np.ndarray,
     classes: np.ndarray,
     *,
@@ -28,9 +28,9 @@ def decided(
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.selection.predicting import decided
+    >>> from sparsieve.selection.predicting import decide_labels
     >>> shares = np.array([[0.9, 0.1], [0.7, 0.3], [0.6, 0.4]])
-    >>> decided(shares, np.array(["no", "yes"]), cost=2.0).tolist()
+    >>> decide_labels(shares, np.array(["no", "yes"]), cost=2.0).tolist()
     ['no', 'no', 'yes']
     """
     given = {"threshold": threshold, "positive_rate": rate, "cost_of_missing": cost}
@@ -65,7 +65,8 @@ def positive_place(classes: np.ndarray, positive: Any = None) -> int:
         if len(labels) == 2:
             return 1
         raise ValueError(
-            f"there are {len(labels)} classes ({listed(labels)}): say which one is positive with "
+            f"there are {len(labels)} classes ({format_names(labels)}): say which one is "
+            "positive with "
             "positive="
         )
     if positive in labels:
@@ -73,7 +74,9 @@ def positive_place(classes: np.ndarray, positive: Any = None) -> int:
     texts = [str(label) for label in labels]
     if str(positive) in texts:  # as it is written on a command line
         return texts.index(str(positive))
-    raise ValueError(f"positive={positive!r} is none of the classes, which are {listed(labels)}")
+    raise ValueError(
+        f"positive={positive!r} is none of the classes, which are {format_names(labels)}"
+    )
 
 
 class Predicting:
@@ -157,7 +160,7 @@ class Predicting:
         """
         shares = self.predict_proba(X)
         how = {"threshold": threshold, "rate": positive_rate, "cost": cost_of_missing}
-        return decided(np.asarray(shares), self.classes_, positive=positive, **how)
+        return decide_labels(np.asarray(shares), self.classes_, positive=positive, **how)
 
     def explain(self, X: Any) -> Explanation:
         """Split the decision of every row into what each feature contributes.
@@ -188,9 +191,9 @@ class Predicting:
         >>> bool(abs(found.base + found.contributions.sum(axis=1) - found.decision).max() < 1e-9)
         True
         """
-        from .explained import explained
+        from .explained import compute_contributions
 
-        return explained(self.model, self.task, X)
+        return compute_contributions(self.model, self.task, X)
 
     def _of_model(self, name: str, what: str) -> Callable[[Any], np.ndarray]:
         if hasattr(self.model, name):
@@ -232,13 +235,13 @@ class Predicting:
             asked = listed_times(times)
             curves = last.predict_survival_function(Z)
             # Outside the times that it knows such a curve raises an error: it is 1 before them.
-            return np.array([[_at(curve, time) for time in asked] for curve in curves])
+            return np.array([[_step_value(curve, time) for time in asked] for curve in curves])
         raise AttributeError(
             f"{type(last).__name__} has no probabilities of survival; leave estimator out"
         )
 
 
-def _at(curve: Any, time: float) -> float:
+def _step_value(curve: Any, time: float) -> float:
     """A step function at a time, from 1 on and constant after its last time."""
     before = np.searchsorted(curve.x, time, side="right") - 1
     return 1.0 if before < 0 else float(curve.a * curve.y[before] + curve.b)

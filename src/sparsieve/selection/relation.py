@@ -11,8 +11,8 @@ from ..meta import SelectorCV
 from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import as_matrix
 from ..registry import find_selector
-from ..scoring.engine import fitted_on
-from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, RelationFound, relation_found
+from ..scoring.engine import fit_preparation
+from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, RelationFound, compare_relations
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..validation.containers import plain_vector
@@ -27,7 +27,7 @@ LINEAR: dict[str, Any] = {
 }
 
 
-def relation_of(selector: Any, inputs: Inputs) -> RelationFound | None:
+def compare_paths(selector: Any, inputs: Inputs) -> RelationFound | None:
     """Both paths on the same held-out samples; None where there is nothing to compare.
 
     They are compared for classes, numbers and counts in memory, of at least 100 samples and at most
@@ -50,9 +50,9 @@ def relation_of(selector: Any, inputs: Inputs) -> RelationFound | None:
     if len(values) < MIN_SAMPLES or not len(places) < values.shape[1] <= MAX_FEATURES:
         return None
     if inputs.prepare is not None:
-        values = np.asarray(as_matrix(fitted_on(clone(inputs.prepare), X, slice(None))[1]))
+        values = np.asarray(as_matrix(fit_preparation(clone(inputs.prepare), X, slice(None))[1]))
     how: dict[str, Any] = {"task": task, "always_keep": list(places) or None}
-    return relation_found(
+    return compare_relations(
         np.asarray(values, dtype=np.float64),
         target,
         task,

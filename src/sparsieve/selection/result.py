@@ -18,23 +18,23 @@ from ..preprocessing.covariates import Covariates
 from ..preprocessing.inputs import Inputs
 from ..preprocessing.prepare import takes_logarithms
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.lending import lent
-from ..selectors.preparation import groups_of, n_selected
+from ..selectors.lending import call_with_views
+from ..selectors.preparation import count_selection, find_groups
 from ..selectors.table import as_frame, selection_columns
-from ..validation.target import task_read
+from ..validation.target import training_task
 from .calibrated import Calibrating
-from .checks import AUTO, check_of, claims_beside, diagnosis_of, hazard_columns
+from .checks import AUTO, hazard_columns, make_claims, run_check, run_diagnosis
 from .claims import Claims
 from .covariates import (
     CovariatesAlone,
-    covariates_alone,
+    check_covariates,
     without_covariates,
 )
 from .model import (
     KeptColumns,
     fitted_model,
     kept_columns,
-    transformed,
+    transform_columns,
 )
 from .predicting import Predicting
 from .saved import SavedSelection, saved_selection
@@ -198,11 +198,11 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     @property
     def feature_groups(self) -> list[str]:
         """Names of the kept feature groups, the best first; empty for single features."""
-        if groups_of(self.method) is None:
+        if find_groups(self.method) is None:
             return []
         found, beside = self.method, set(self.covariates.names)
         order = np.argsort(found.group_ranking_, kind="stable")
-        kept = [str(name) for name in found.group_names_[order][: n_selected(found)]]
+        kept = [str(name) for name in found.group_names_[order][: count_selection(found)]]
         return [name for name in kept if name not in beside]
 
     @property
@@ -226,40 +226,40 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     @property
     def check(self) -> HeldOutCheck | None:
         """How the selection does on held-out samples."""
-        return self._checked[0]
+        return self._check_and_reason[0]
 
     @property
     def unchecked(self) -> str:
         """Why there is no check and how to have one, in a sentence; empty where there is one."""
-        return self._checked[1]
+        return self._check_and_reason[1]
 
     @cached_property
-    def _checked(self) -> tuple[HeldOutCheck | None, str]:
+    def _check_and_reason(self) -> tuple[HeldOutCheck | None, str]:
         if self.asked is False or self.y is None:
             return None, ""
-        return check_of(self, None if self.asked is True else self.fit_seconds)
+        return run_check(self, None if self.asked is True else self.fit_seconds)
 
     @cached_property
     def covariates_alone(self) -> CovariatesAlone | None:
         """How well the covariates predict without the features, on the folds of the check."""
-        return covariates_alone(self)
+        return check_covariates(self)
 
     @property
     def task(self) -> str:
         """How y was read: "classification", "regression", "counts" or "survival"."""
-        return task_read(self.method, self.y)
+        return training_task(self.method, self.y)
 
     @cached_property
     def leaks(self) -> list[str]:
         """What should make a reader ask whether a feature was known beforehand."""
-        if (found := diagnosis_of(self, try_models=False)) is None:
+        if (found := run_diagnosis(self, try_models=False)) is None:
             return []
         return found.first(groups=self.groups, prepared=takes_logarithms(self.prepare))
 
     @cached_property
     def oddities(self) -> list[str]:
         """All that :func:`~sparsieve.diagnose` says to who uses this method, models tried."""
-        if (found := diagnosis_of(self, try_models=self.relation is None)) is None:
+        if (found := run_diagnosis(self, try_models=self.relation is None)) is None:
             return []
         return found.for_user_of(self.method, prepared=takes_logarithms(self.prepare))
 
@@ -268,7 +268,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         """Cross-validated score of the selection with a model on top."""
         check, reason = self.check, ""
         if check is None:
-            check, reason = check_of(self, None)
+            check, reason = run_check(self, None)
         if check is None:
             raise ValueError(reason)
         return check.score
@@ -276,7 +276,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
     @property
     def prepared_X(self) -> Any:
         """What the features were selected from: X as given, or what ``prepare`` makes of it."""
-        return self.X if self.prepare is None else lent(self.prepare.transform, self.X)
+        return self.X if self.prepare is None else call_with_views(self.prepare.transform, self.X)
 
     def transform(self, X: Any) -> Any:
         """Reduce other data to the selected features, prepared as these data were.
@@ -292,7 +292,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         X_new : array, sparse matrix or data frame
             The selected columns, in the order of X.
         """
-        return transformed(self, X)
+        return transform_columns(self, X)
 
     @cached_property
     def model(self) -> Pipeline:  # type: ignore[override]
@@ -311,7 +311,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         """What can be claimed, where ``k="fdr=..."`` made the selection; otherwise empty."""
         if not isinstance(self.method, FDRSelector):
             return ""
-        names, groups = self._all_names, groups_of(self.method)
+        names, groups = self._all_names, find_groups(self.method)
         if groups is not None and not groups.are_single:
             names = np.array(groups.names, dtype=object)
         return Claims(self.method, names, self.X.shape[0]).verdict
@@ -353,7 +353,7 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         >>> claims.columns["feature"][:2]
         ['flavanoids', 'proline']
         """
-        return claims_beside(self, level, claim)
+        return make_claims(self, level, claim)
 
     @property
     def method(self) -> Any:

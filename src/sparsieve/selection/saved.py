@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .._saved import Savable
-from ..registry import name_of
+from ..registry import selector_name
 from ..selectors.table import as_frame
 from .model import like
 from .predicting import Predicting
@@ -117,7 +117,7 @@ def saved_selection(selected: SelectedFeatures) -> SavedSelection:
         [name.item() if isinstance(name, np.generic) else name for name in selected.features],
         words,
         selected.task,
-        name_of(selected.method),
+        selector_name(selected.method),
         None if check is None else check.as_dict(),
         repr(selected),
         selector,

@@ -19,15 +19,15 @@ from ..preprocessing.encoding import encode_columns, for_made_columns
 from ..preprocessing.inputs import Inputs, read_inputs
 from ..preprocessing.kept_columns import as_matrix
 from ..preprocessing.prepare import check_preparable
-from ..preprocessing.table import is_annotated, number_columns
-from ..registry import name_of
+from ..preprocessing.table import is_anndata, number_columns
+from ..registry import selector_name
 from ..scoring.relation import RelationFound
 from ..scoring.scorers import one_score
-from ..selectors.around import check_predicts, groups_for, take_gaps, without_routing
+from ..selectors.around import check_predicts, group_arguments, take_gaps, without_routing
 from ..selectors.base import RandomState
 from ..selectors.groups import takes_groups
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.lending import lent
+from ..selectors.lending import call_with_views
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import check_in_place
 from ..selectors.signs import check_keeps_signs, prescribes_signs
@@ -35,12 +35,12 @@ from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
 from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
-from ..validation.target import check_varies, task_read
+from ..validation.target import check_varies, training_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
 from .checks import AUTO, warn_of_groups
-from .choice import Choice, by_criterion, fit_weights, path_to_fit, reading_of, with_reading_settled
-from .covariates import check_k, leave_uncounted, own_units, with_covariates
-from .relation import TREES, relation_of
+from .choice import Choice, by_criterion, choose_task, fit_weights, fix_task, path_to_fit
+from .covariates import check_k, discount_covariates, own_units, with_covariates
+from .relation import TREES, compare_paths
 from .result import SelectedFeatures
 from .shown import write_back
 
@@ -266,11 +266,11 @@ def select(
     choice = Choice(k, method, rule, max_correlation, certify, verbose, params)
     selector, inputs, relation = _start(inputs, choice, linear_only=linear_only)
     selected = SelectedFeatures(selector, inputs, asked=check, relation=relation)
-    selected = _fitted(selected, choice.criterion)
-    if is_annotated(X):
+    selected = _fit_selection(selected, choice.criterion)
+    if is_anndata(X):
         write_back(X, selected)
     if hasattr(selected.method, "pvalues_") and not isinstance(selector, FDRSelector):
-        what = f"the p-values of {name_of(selected.method)}"
+        what = f"the p-values of {selector_name(selected.method)}"
         warn_of_groups(inputs.groups, what, "; selected.null has others with permutations=199")
     if selected.interrupted:
         return selected  # without what would take more time
@@ -306,9 +306,9 @@ def _start(
     asked, relation = inputs, None
     selector, inputs = _encoded(selector, asked)
     if choice.is_open and not linear_only and k is not None:
-        selector = with_reading_settled(selector, inputs.X, inputs.y)
-        asked = replace(asked, task=reading_of(selector, inputs.y))  # decided, and said, once
-        relation = relation_of(*with_covariates(selector, replace(inputs, task=asked.task), None))
+        selector = fix_task(selector, inputs.X, inputs.y)
+        asked = replace(asked, task=choose_task(selector, inputs.y))  # decided, and said, once
+        relation = compare_paths(*with_covariates(selector, replace(inputs, task=asked.task), None))
     if relation is not None and relation.choice == "trees":
         selector, k = replace(choice, method=TREES).selector(asked)
         if isinstance(selector, SelectorCV) and inputs.cv is None:
@@ -324,9 +324,9 @@ def _start(
     if looks_at_target(selector):
         as_given = inputs.task == "survival" or is_categorical(y)
         check_varies(y if as_given else plain_vector("y", y))
-    selector = with_reading_settled(selector, X, y)
+    selector = fix_task(selector, X, y)
     if inputs.estimator is not None:
-        check_predicts(inputs.estimator, reading_of(selector, y))
+        check_predicts(inputs.estimator, choose_task(selector, y))
     return selector, inputs, relation
 
 
@@ -339,7 +339,7 @@ def _encoded(selector: Any, inputs: Inputs) -> tuple[Any, Inputs]:
         takes_groups=takes_groups(selector) and (is_single or takes_groups(inner)),
         takes_gaps=take_gaps(selector, inputs.estimator),
         streams=selector._accepts_external,
-        method=name_of(selector if inner is None else inner),  # which may be empty: a forest
+        method=selector_name(selector if inner is None else inner),  # which may be empty: a forest
     )
     return for_made_columns(selector, inputs), inputs
 
@@ -366,14 +366,14 @@ def _check_values(inputs: Inputs, *, allow_nan: bool) -> None:
         check_preparable(X, names, prepare, allow_nan=allow_nan)
 
 
-def _fitted(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatures:
+def _fit_selection(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatures:
     """The same with its preparation and its selector fitted, at the number of a criterion."""
     selector, X, prepare = selected.selector, selected.X, selected.prepare
     if prepare is not None:
         check_in_memory("prepare", X)
         if (library := frame_library(X)) in ("pandas", "polars") and hasattr(prepare, "set_output"):
             prepare.set_output(transform=library)  # names are not lost on the way
-        lent(prepare.fit, X)
+        call_with_views(prepare.fit, X)
         check_in_place(prepare, X)
     if selected.task == "survival":
         _compile_cox()
@@ -387,17 +387,17 @@ def _fitted(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatur
             if isinstance(selector, SelectorCV):
                 if prepare is not None:
                     selector.set_params(prepare=prepare)
-                leave_uncounted(selector, inputs)
+                discount_covariates(selector, inputs)
                 selector.fit(X, y, groups=groups, **weights)
             else:
-                given = groups_for(selector, groups) | weights
+                given = group_arguments(selector, groups) | weights
                 n_units, n_beside = own_units(selector, inputs)
                 if criterion is not None:
                     check_in_memory(f"rule={criterion!r}", X)
                     selector = path_to_fit(selector, X.shape[0], y, n_beside, n_units)
                 selector.fit(selected.prepared_X, y, **given)
                 if criterion is not None:
-                    at = selected.prepared_X, y, criterion, task_read(selector, y), n_beside
+                    at = selected.prepared_X, y, criterion, training_task(selector, y), n_beside
                     selector, said = by_criterion(selector, *at)
                     inputs = replace(inputs, notes=(*inputs.notes, said))
                     selected = replace(selected, selector=selector, inputs=inputs)

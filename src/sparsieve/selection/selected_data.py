@@ -19,11 +19,11 @@ from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
 from ..scoring.selections import best_first
 from ..selectors.base import BaseSelector
-from ..selectors.preparation import groups_of, n_selected, unit_names, unit_of
+from ..selectors.preparation import count_selection, find_groups, unit_names, unit_phrase
 from ..validation.feature_groups import FeatureGroups, source_names
 from ..validation.reading import read_task
 from ..validation.survival import as_survival, is_survival
-from ..validation.target import encode_target, task_read
+from ..validation.target import encode_target, training_task
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SelectedData:
     beside: tuple[int, ...] = ()  # covariates: columns of the model that are no features
 
     @classmethod
-    def of(
+    def from_selector(
         cls, selector: Any, X: Any, y: Any, names: Any = None, beside: Sequence[int] = ()
     ) -> SelectedData:
         """What a fitted selector kept of the data it was fitted on."""
@@ -80,17 +80,17 @@ class SelectedData:
     @cached_property
     def groups(self) -> FeatureGroups | None:
         """The feature groups that were chosen among, or None for single features."""
-        return groups_of(self.selector)
+        return find_groups(self.selector)
 
     @property
     def unit(self) -> str:
         """What is counted: "feature" or "feature group"."""
-        return unit_of(self.selector)
+        return unit_phrase(self.selector)
 
     @property
     def n_kept(self) -> int:
         """How many of them are selected."""
-        return len(self.order) if self.groups is None else n_selected(self.selector)
+        return len(self.order) if self.groups is None else count_selection(self.selector)
 
     @property
     def n_units(self) -> int:
@@ -98,7 +98,7 @@ class SelectedData:
         return self.X.shape[1] if self.groups is None else self.groups.n_groups
 
     @cached_property
-    def units_beside(self) -> list[int]:
+    def covariate_units(self) -> list[int]:
         """The covariates among them, which are neither ranked nor counted."""
         if self.groups is None:
             return list(self.beside)
@@ -114,14 +114,14 @@ class SelectedData:
     @property
     def own(self) -> tuple[int, int, int]:
         """How many are selected, how many there are, and how many columns: without covariates."""
-        n_beside = len(self.units_beside)
+        n_beside = len(self.covariate_units)
         n_columns = int((~np.isin(self.order, self.beside)).sum())
         return self.n_kept - n_beside, self.n_units - n_beside, n_columns
 
     @property
-    def names_beside(self) -> list[str]:
+    def covariate_names(self) -> list[str]:
         """The names of the covariates, as the user knows them."""
-        return list(dict.fromkeys(source_names(self.unit_names[self.units_beside])))
+        return list(dict.fromkeys(source_names(self.unit_names[self.covariate_units])))
 
     @property
     def unit_names(self) -> np.ndarray:
@@ -176,7 +176,7 @@ class SelectedData:
         """Samples of every class; none for numbers."""
         return np.bincount(self.class_codes) if self.classes is not None else np.zeros(0, int)
 
-    def standardised(self, features: Any) -> np.ndarray:
+    def standardise(self, features: Any) -> np.ndarray:
         """Columns in standard deviations from their means; what is missing stays missing."""
         values = self.columns(features)
         with warnings.catch_warnings():
@@ -200,7 +200,7 @@ class SelectedData:
         place = {name: g for g, name in enumerate(self.groups.names)}
         return {place[a]: [(place[b], r) for b, r in others] for a, others in found.items()}
 
-    def unfitted(self) -> Any:
+    def clone_selector(self) -> Any:
         """The selector as it was, to be fitted on parts of X, which have no names any more.
 
         Of a search for the number of features: the selector that it searched with.
@@ -231,10 +231,10 @@ def _task_of(selector: Any, y: Any) -> str:
     if not looks_at_target(selector):
         return "auto"  # the fit did not read it; the page does, as anybody would
     if isinstance(selector, BaseSelector):
-        return task_read(selector, y)
+        return training_task(selector, y)
     return str(getattr(selector, "task", "auto"))
 
 
-def unprepared(X: Any) -> Any:
+def raw_values(X: Any) -> Any:
     """X as it was given, gaps included, for a transformer that learns inside the folds."""
     return check_array(X, accept_sparse="csr", dtype=(float, np.float32), ensure_all_finite=False)

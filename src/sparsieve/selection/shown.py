@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._version import __version__
-from .._wings import loaded
-from ..registry import name_of
-from ..selectors.html_repr import BOX, shortened
+from .._wings import load_entry
+from ..registry import selector_name
+from ..selectors.html_repr import BOX, shorten_name
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.near_copies import SUBSTITUTE
 from ..selectors.ranked import ranked_features
-from .covariates import words_kept
+from .covariates import kept_phrase
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures
@@ -58,8 +58,8 @@ def selection_view(selected: SelectedFeatures) -> str:
     alone = "" if found is None else found.sentence
     return (
         f'<div class="sparsieve-selected" style="{BOX}">{_warning(selected)}'
-        f"<div><b>{escape(words_kept(selected.selector, selected.covariates))}</b> by "
-        f"{escape(name_of(selected.method))}</div>"
+        f"<div><b>{escape(kept_phrase(selected.selector, selected.covariates))}</b> by "
+        f"{escape(selector_name(selected.method))}</div>"
         f"<div>{escape(selected.as_well or selected.verdict)}</div>"
         f'<div style="opacity: 0.8">{escape(held_out)}</div>'
         f'<div style="opacity: 0.8">{escape(alone)}</div>'
@@ -77,14 +77,14 @@ def _warning(selected: SelectedFeatures) -> str:
 def _row(columns: dict[str, np.ndarray], i: int, widths: np.ndarray, similar: str) -> str:
     substitutes = str(columns["substitutes"][i]) if "substitutes" in columns else ""
     like = (
-        f'<span style="opacity: 0.7">{similar}: {shortened(substitutes)}</span>'
+        f'<span style="opacity: 0.7">{similar}: {shorten_name(substitutes)}</span>'
         if substitutes
         else ""
     )
     cells = (
         ("right", str(columns["rank"][i])),
-        *([("left", shortened(columns["group"][i]))] if "group" in columns else []),
-        ("left", shortened(columns["feature"][i])),
+        *([("left", shorten_name(columns["group"][i]))] if "group" in columns else []),
+        ("left", shorten_name(columns["feature"][i])),
         ("right", f"{columns['score'][i]:.3g}"),
         ("left; width: 12em", f'<span style="{_BAR.format(widths[i])}"></span>'),
         ("left", like),
@@ -114,7 +114,7 @@ class Shown:
             As in :func:`~sparsieve.app.report.selector_report`, such as ``title``; ``claims=True``
             adds what can be claimed, see :meth:`claims`.
         """
-        loaded("sparsieve.pages", "report")(self._selected, path, **options)
+        load_entry("sparsieve.pages", "report")(self._selection, path, **options)
 
     def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw the selection.
@@ -150,7 +150,7 @@ class Shown:
         display : Display
             With ``figure_`` and ``ax_``; the one of the overview also has ``axes_``.
         """
-        return loaded("sparsieve.pages", "plot")(self._selected, kind, ax, options)
+        return load_entry("sparsieve.pages", "plot")(self._selection, kind, ax, options)
 
     def save_figures(
         self,
@@ -178,22 +178,22 @@ class Shown:
             The files written; the last is captions.md with a caption and an alternative text for
             every figure.
         """
-        save = loaded("sparsieve.pages", "figures")
-        return save(self._selected, folder, width=width, formats=formats)
+        save = load_entry("sparsieve.pages", "figures")
+        return save(self._selection, folder, width=width, formats=formats)
 
     @cached_property
     def _source(self) -> Any:
         """What figures are made of; folds are computed once for all of them."""
-        return loaded("sparsieve.pages", "source")(self._selected)
+        return load_entry("sparsieve.pages", "source")(self._selection)
 
     def __repr__(self) -> str:
-        return _words(self._selected)
+        return _words(self._selection)
 
     def _repr_html_(self) -> str:
-        return selection_view(self._selected)
+        return selection_view(self._selection)
 
     @property
-    def _selected(self) -> SelectedFeatures:
+    def _selection(self) -> SelectedFeatures:
         return cast("SelectedFeatures", self)
 
 
@@ -203,12 +203,12 @@ def _words(selected: SelectedFeatures) -> str:
     shown, more = kept[:10], len(kept) - 10
     rest = f" and {more} more" if more > 0 else ""
     names = f": {', '.join(map(str, shown))}{rest}" if shown else ""
-    what = words_kept(selected.selector, selected.covariates)
+    what = kept_phrase(selected.selector, selected.covariates)
     lines = [
         *(f"note: {sentence}" for sentence in selected.leaks),
         "The fit was interrupted: this is the best found until then." * selected.interrupted,
         selected.nothing_found,
-        f"{what} by {name_of(selected.method)}{names}",
+        f"{what} by {selector_name(selected.method)}{names}",
         *(f"note: {sentence}" for sentence in selected.notes),
         selected.as_well,
         selected.verdict,
@@ -231,7 +231,7 @@ def write_back(adata: Any, selected: SelectedFeatures) -> None:
     selector, inputs, n_vars = selected.selector, selected.inputs, adata.n_vars
     for name, values in columns_of(selector).items():
         adata.var[name] = values[:n_vars]
-    adata.uns["sparsieve"] = summary_of(
+    adata.uns["sparsieve"] = make_summary(
         selected.method,
         k=int(selector.get_support()[:n_vars].sum()),
         meaning=ranked_features(selector).meaning,
@@ -249,10 +249,10 @@ def columns_of(selector: Any) -> dict[str, np.ndarray]:
     }
 
 
-def summary_of(method: Any, *, k: int, meaning: str, target: str, layer: str) -> dict[str, Any]:
+def make_summary(method: Any, *, k: int, meaning: str, target: str, layer: str) -> dict[str, Any]:
     """What ``uns["sparsieve"]`` holds: text, numbers and truth values only."""
     return {
-        "method": name_of(method),
+        "method": selector_name(method),
         "k": k,
         "target": target,
         "layer": layer,

@@ -14,7 +14,7 @@ from .._checks import warn_user
 from .._saved import Bools, Floats, Ints, Maybe
 from ..validation.columns import FixedColumns
 from ..validation.target import with_task
-from .around import AroundSelectors, last_step, weights_for
+from .around import AroundSelectors, last_step, weight_arguments
 from .base import BaseSelector, Count, FeatureScores, TrainingData
 from .guest_numbers import (
     DEFAULT_COUNT,
@@ -27,19 +27,19 @@ from .guest_numbers import (
 from .guests import (
     Judgement,
     are_constant,
+    call_score_function,
     check_columns_by_number,
     guest_name,
-    judgement_of,
-    places_of,
-    resolved,
-    scores_by,
-    support_of,
+    judge_features,
+    resolve_method,
+    support_mask,
     told_to_keep,
+    trace_columns,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
 from .lending import Refits
-from .origins import NO_ORIGIN, in_wider, put_back, unfolded
-from .standing import at_number, of_those_seen, ranks_of, standing
+from .origins import NO_ORIGIN, in_wider, put_back, unwrap_model
+from .standing import at_number, order_to_ranks, rank_visible, standing
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -126,7 +126,7 @@ class SelectorAdapter(AroundSelectors):
     _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
 
     def _guest(self) -> Any:
-        return RidgeForwardSelector() if self.selector is None else resolved(self.selector)
+        return RidgeForwardSelector() if self.selector is None else resolve_method(self.selector)
 
     def _members(self) -> list:
         return [self._guest()]
@@ -189,12 +189,12 @@ class SelectorAdapter(AroundSelectors):
         whole, X = X, replace(data, design=data.allowed_design).arrays()[0]
         self._supports, self._apart = {}, np.zeros(d, dtype=bool)
         if not hasattr(guest, "fit"):
-            weights_for(guest, data.sample_weight)  # refuses them
-            scores, pvalues = scores_by(guest, X, y)
+            weight_arguments(guest, data.sample_weight)  # refuses them
+            scores, pvalues = call_score_function(guest, X, y)
             said = f"What {self.guest_name} returns for the feature: larger is better."
-            told = Judgement(scores, said).put_back(fixed.allowed, d)
+            told = Judgement(scores, said).put_back(fixed.candidates, d)
             pvalues = None if pvalues is None else fixed.spread(pvalues, np.nan)
-            return self._ranked(told, DEFAULT_COUNT, whole, pvalues)
+            return self._rank(told, DEFAULT_COUNT, whole, pvalues)
         check_columns_by_number(guest)
         asked = self.n_features_to_select
         count = None if asked is None else fixed.count(asked, 0)
@@ -202,13 +202,13 @@ class SelectorAdapter(AroundSelectors):
             guest = with_task(guest, data.target.task)
         if isinstance(guest, BaseSelector):
             guest = told_to_keep(guest, fixed)
-        refits = Refits(X, y, {**self._params, **weights_for(guest, data.sample_weight)})
+        refits = Refits(X, y, {**self._params, **weight_arguments(guest, data.sample_weight)})
         self.selector_ = fitted = refits.fit(to_fit(guest, count, X.shape[1]))
-        places = self._seen(fitted, X, y, count, fixed)
+        places = self._visible_features(fitted, X, y, count, fixed)
         if hasattr(last := last_step(fitted), "at"):  # a selector of this package, or like one
             return self._as_it_goes(last, places, d, fixed)
-        model, m = unfolded(fitted)[1], len(places)
-        judged, support = judgement_of(model, m), support_of(model, m)
+        model, m = unwrap_model(fitted)[1], len(places)
+        judged, support = judge_features(model, m), support_mask(model, m)
         if judged is None and support is None:
             other = "; PermutationSelector(estimator=...) measures it for any model that predicts"
             raise ValueError(
@@ -216,26 +216,26 @@ class SelectorAdapter(AroundSelectors):
                 "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
                 f"{other * hasattr(model, 'predict')}"
             )
-        own = unfolded(refits.fit(guest))[1] if chooses_number(guest) else model
+        own = unwrap_model(refits.fit(guest))[1] if chooses_number(guest) else model
         kept = count or own_count(own, guest, m)
         if takes_number(guest):
             self._refits = refits
         if support is not None and (judged is None or not judged.explains(support)):
             found = self._selected_only(put_back(support, places, d, False), kept)
-            return of_those_seen(found, places)
+            return rank_visible(found, places)
         assert judged is not None
         pvalues = getattr(model, "pvalues_", None)
         if pvalues is not None and np.shape(pvalues) == (m,):
             pvalues = put_back(np.asarray(pvalues, dtype=np.float64), places, d, np.nan)
         judged = judged.put_back(places, d)
-        self._apart = judged.divided()
-        return of_those_seen(self._ranked(judged, kept, whole, pvalues), places)
+        self._apart = judged.needs_order()
+        return rank_visible(self._rank(judged, kept, whole, pvalues), places)
 
-    def _seen(
+    def _visible_features(
         self, fitted: Any, X: Any, y: Any, count: int | None, fixed: FixedColumns
     ) -> np.ndarray:
         """The features behind the columns that the guest saw; refused where these are too few."""
-        places, d = in_wider(places_of(fitted, X, y), fixed.allowed), len(fixed.never)
+        places, d = in_wider(trace_columns(fitted, X, y), fixed.candidates), len(fixed.never)
         if not np.array_equal(places, np.arange(d)):
             self._places = places.astype(np.int64)
         n_seen = int((places != NO_ORIGIN).sum())
@@ -261,7 +261,7 @@ class SelectorAdapter(AroundSelectors):
         self._apart[:-1], self._supports = True, {int(support.sum()): support}
         return FeatureScores(support.astype(np.float64), n_kept=n_kept)
 
-    def _ranked(self, judged: Judgement, n_kept: int, X: Any, pvalues: Any) -> FeatureScores:
+    def _rank(self, judged: Judgement, n_kept: int, X: Any, pvalues: Any) -> FeatureScores:
         unknown, self._meaning = np.isnan(judged.scores), judged.meaning
         scores = np.where(unknown, np.min(judged.scores[~unknown], initial=0.0), judged.scores)
         if pvalues is not None and np.shape(pvalues) == scores.shape:
@@ -312,17 +312,17 @@ class SelectorAdapter(AroundSelectors):
             places = getattr(self, "_places", np.arange(d))
             scores, ranking = standing(last_step(self.selector_), places, d)
             ranking = self._fixed.rank(ranking)
-        elif self._apart[count - 1] and (support := self._support_at(count)) is not None:
+        elif self._apart[count - 1] and (support := self._refit_support(count)) is not None:
             if not self.is_ranking:
                 scores = support.astype(np.float64)
-            ranking = ranks_of(np.lexsort((self._base, ~support)))
+            ranking = order_to_ranks(np.lexsort((self._base, ~support)))
         else:
             ranking = self._base
         self.scores_: NDArray[np.floating[Any]] = scores
         self.ranking_: NDArray[np.int64] = ranking
         self.support_: NDArray[np.bool_] = ranking <= count
 
-    def _support_at(self, k: int) -> np.ndarray | None:
+    def _refit_support(self, k: int) -> np.ndarray | None:
         """The features of a fit for this number; None where only the columns' order decides."""
         if k in self._supports:
             return self._supports[k]
@@ -345,9 +345,9 @@ class SelectorAdapter(AroundSelectors):
                 "pickled or sent to another process has no training data; fit it again"
             )
         d, fitted = len(self._base), self._refits.fit(with_number(guest, k))
-        places = places_of(fitted, self._refits.X, self._refits.y)
-        places = in_wider(places, self._fixed.allowed)
-        support = support_of(unfolded(fitted)[1], len(places))
+        places = trace_columns(fitted, self._refits.X, self._refits.y)
+        places = in_wider(places, self._fixed.candidates)
+        support = support_mask(unwrap_model(fitted)[1], len(places))
         support = None if support is None else put_back(support, places, d, False)
         if support is None or support.sum() != k:
             kept = "does not say which features it keeps"
@@ -356,7 +356,7 @@ class SelectorAdapter(AroundSelectors):
         self._supports[k] = support
         return support
 
-    def _prepare_for(self, counts: Iterable[int | None]) -> None:
+    def _fit_counts(self, counts: Iterable[int | None]) -> None:
         """Fit for every number of features that needs it, and tell what that costs."""
         open_ones = [k for k in counts if k and self._apart[k - 1] and k not in self._supports]
         if not open_ones or not takes_number(self._guest()):
@@ -370,7 +370,7 @@ class SelectorAdapter(AroundSelectors):
             "instead of 1)"
         )
         for k in open_ones:
-            self._support_at(k)
+            self._refit_support(k)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Who gets ``sample_weight`` and other metadata."""

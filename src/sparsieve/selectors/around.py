@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import InputTags, Tags, TargetTags, get_tags
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
-from ..registry import name_of
+from ..registry import selector_name
 from ..validation.training_data import is_scale_free
 from .base import BaseSelector, TrainingData
 
@@ -68,7 +68,7 @@ class AroundSelectors(BaseSelector):
         return all(getattr(member, "_adjusts_for_kept", False) for member in self._members())
 
     def _input_tags(self) -> list[InputTags]:
-        return [tags_of(member).input_tags for member in self._members()]
+        return [estimator_tags(member).input_tags for member in self._members()]
 
     @property
     def _accepts_sparse(self) -> bool:  # type: ignore[override]
@@ -91,12 +91,12 @@ class AroundSelectors(BaseSelector):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
-        of_targets = [tags_of(member).target_tags for member in self._members()]
+        of_targets = [estimator_tags(member).target_tags for member in self._members()]
         tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
         return tags
 
 
-def tags_of(member: Any) -> Tags:
+def estimator_tags(member: Any) -> Tags:
     """What an estimator says of itself; of a class that says nothing, the least.
 
     A function gets sparse data as they are.
@@ -118,7 +118,7 @@ def tags_of(member: Any) -> Tags:
 def take_gaps(selector: Any, estimator: Any = None) -> bool:
     """Whether a selector and the model on what it keeps, where one was given, take NaN."""
     asked = [selector] if estimator is None else [selector, estimator]
-    return all(tags_of(one).input_tags.allow_nan for one in asked)
+    return all(estimator_tags(one).input_tags.allow_nan for one in asked)
 
 
 def _takes_gaps(pipeline: Pipeline) -> bool:
@@ -126,7 +126,7 @@ def _takes_gaps(pipeline: Pipeline) -> bool:
     for _, step in pipeline.steps:
         if step is None or isinstance(step, str):  # "passthrough"
             continue
-        if not tags_of(step).input_tags.allow_nan:
+        if not estimator_tags(step).input_tags.allow_nan:
             return False
         if type(step).__name__.endswith("Imputer"):
             return True
@@ -217,7 +217,7 @@ def _is(member: Any, kind: Any, functions: tuple[Any, ...]) -> bool:
     return any(hasattr(model, "__sklearn_tags__") and kind(model) for model in models)
 
 
-def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, Any]:
+def weight_arguments(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, Any]:
     """Arguments of ``fit`` that hand over the weights, also to the steps of a pipeline."""
     if sample_weight is None:
         return {}
@@ -228,7 +228,7 @@ def weights_for(estimator: Any, sample_weight: np.ndarray | None) -> dict[str, A
     else:
         arguments = dict.fromkeys(_weighted_steps(estimator), sample_weight)
     if not arguments:
-        name = f"{name_of(estimator)}.fit" if hasattr(estimator, "fit") else "a function"
+        name = f"{selector_name(estimator)}.fit" if hasattr(estimator, "fit") else "a function"
         raise ValueError(
             f"sample_weight was given but {name} does not take it; leave it out, or say who gets "
             "it with scikit-learn's metadata routing"
@@ -245,7 +245,7 @@ def _weighted_steps(pipeline: Pipeline) -> list[str]:
     return names
 
 
-def groups_for(estimator: Any, groups: Any) -> dict[str, Any]:
+def group_arguments(estimator: Any, groups: Any) -> dict[str, Any]:
     """Arguments of ``fit`` that hand over the groups of samples, to whoever takes them."""
     takes = groups is not None and has_fit_parameter(estimator, "groups")
     return {"groups": groups} if takes else {}

@@ -25,9 +25,9 @@ from ..validation.containers import plain_matrix
 from ..validation.external import (
     check_in_memory,
     check_same_features,
+    format_output,
     is_tensor,
-    output_of,
-    places_beside,
+    native_indices,
 )
 from ..validation.training_data import Capabilities, TrainingData, training_data
 from ..validation.values import naming_arguments
@@ -35,8 +35,8 @@ from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
-from .near_copies import SUBSTITUTE, PassesOver, substitutes_in, without_copies
-from .preparation import is_grouped
+from .near_copies import SUBSTITUTE, PassesOver, find_substitutes, without_copies
+from .preparation import scores_groups
 from .table import as_frame, selection_columns
 
 # Features that are kept where neither the user nor the model says how many: as many as by
@@ -223,7 +223,7 @@ class BaseSelector(
         check_is_fitted(self)
         if is_tensor(X):
             check_same_features(self, X)
-            return output_of(self, X[:, places_beside(X, self._get_support_mask())])
+            return format_output(self, X[:, native_indices(X, self._get_support_mask())])
         design = external_design(X)
         if design is None:
             with naming_arguments():
@@ -236,7 +236,7 @@ class BaseSelector(
                     return self._transform(X)
                 return super().transform(X)
         check_same_features(self, design)
-        return output_of(self, design.taken(np.flatnonzero(self._get_support_mask())))
+        return format_output(self, design.take_columns(np.flatnonzero(self._get_support_mask())))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put the selected columns back in their original places, with zeros elsewhere.
@@ -261,13 +261,13 @@ class BaseSelector(
                 f"{int(support.sum())} selected features"
             )
         wide = X.new_zeros((len(X), len(support)))
-        wide[:, places_beside(X, support)] = X
+        wide[:, native_indices(X, support)] = X
         return wide
 
     @property
     def score_meaning(self) -> str:
         """One sentence that explains ``scores_``."""
-        if self._meaning_of_groups and is_grouped(self):
+        if self._meaning_of_groups and scores_groups(self):
             return self._meaning_of_groups
         return self._score_meaning
 
@@ -385,7 +385,7 @@ class BaseSelector(
         >>> selector.find_substitutes(X, threshold=0.91)
         {'worst concave points': [('mean concave points', 0.91...)]}
         """
-        found = substitutes_in(self, X, threshold)
+        found = find_substitutes(self, X, threshold)
         self.substitutes_: dict[Any, list[tuple[Any, float]]] = found
         return found
 

@@ -97,17 +97,19 @@ class Certificate(Savable):
             more = f" by more than {upwards(gap)} of the objective" if gap > 0.0 else ""
             return (
                 f"No {features} explain{'s' * alone} the training data better than "
-                f"{'this one' if alone else 'these'}{more}{self._beside()} (proven for the fit to "
+                f"{'this one' if alone else 'these'}{more}{self._always_phrase()} (proven for "
+                "the fit to "
                 "the training data, not for accuracy on new data)."
             )
         return (
             f"{'This' if alone else 'These'} {features} explain{'s' * alone} at least "
             f"{np.floor(1000 * share) / 10:.1f} % of what the best {features} "
-            f"could{self._beside()} (proven for the fit to the training data, not for accuracy on "
+            f"could{self._always_phrase()} (proven for the fit to the training data, not for "
+            "accuracy on "
             "new data)."
         )
 
-    def _beside(self) -> str:
+    def _always_phrase(self) -> str:
         if self.n_always == 0:
             return ""
         kept = f"{self.n_always} {self.unit}s" if self.n_always > 1 else self.unit
@@ -127,7 +129,7 @@ class GroupCertificate(Certificate):
     unit = "feature group"
 
 
-def certificate_of(
+def make_certificate(
     is_grouped: bool,
     sizes: np.ndarray,
     objective: np.ndarray,

@@ -33,13 +33,13 @@ def keep_result(
     estimator.objective_ = float(sum(one.objective for one in several))
     estimator.optimality_ = float(max(one.optimality for one in several))
     estimator.n_iter_ = max(1, *(int(one.n_iter) for one in several))
-    estimator.history_ = _summed([one.trace for one in several])
+    estimator.history_ = _sum_traces([one.trace for one in several])
     estimator.converged_ = bool(all(one.converged for one in several))
     if not estimator.converged_:
-        warn_not_converged(estimator, measure, estimator.optimality_, remedy)
+        warn_convergence(estimator, measure, estimator.optimality_, remedy)
 
 
-def warn_not_converged(
+def warn_convergence(
     estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
 ) -> None:
     """Say how far an iterative fit got."""
@@ -53,7 +53,7 @@ def warn_not_converged(
     )
 
 
-def _summed(traces: list[list[float]]) -> list[float]:
+def _sum_traces(traces: list[list[float]]) -> list[float]:
     """Sum over models; a model that is done keeps its last value."""
     traces = [list(map(float, trace)) for trace in traces if len(trace)]
     if len(traces) == 1:

@@ -14,8 +14,8 @@ from typing import Annotated
 import numpy as np
 
 from .._saved import Floats, Ints, Savable
-from ..design import DesignMatrix, blanked
-from ..design.views import deflated
+from ..design import DesignMatrix, blank_columns
+from ..design.views import deflate
 from ..solvers.engines.group_products import RANK_TOL
 from ..validation.columns import FixedColumns
 
@@ -69,7 +69,7 @@ class OpenProblem:
     covariates: Covariates | None
 
 
-def without_fixed(
+def project_fixed_out(
     design: DesignMatrix,
     Y: np.ndarray,
     fixed: FixedColumns,
@@ -83,7 +83,7 @@ def without_fixed(
     """
     blank = fixed.either
     if not fixed.n_always:
-        return OpenProblem(blanked(design, blank), Y, blank, None)
+        return OpenProblem(blank_columns(design, blank), Y, blank, None)
     weights = np.ones(len(Y)) if weights is None else weights
     size, root = np.sqrt(weights.sum()), np.sqrt(weights)[:, None]
     index = np.flatnonzero(fixed.always)
@@ -101,5 +101,5 @@ def without_fixed(
     rest = squares - (explained**2).sum(axis=0)
     if not keep_spent:
         blank = blank | (rest <= RANK_TOL[np.dtype(design.dtype)] * squares)
-    smaller = deflated(design, covariates.directions, covariates.explained, blank)
+    smaller = deflate(design, covariates.directions, covariates.explained, blank)
     return OpenProblem(smaller, Y - (left / root) @ target, blank, covariates)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._beside import here
+from .._beside import to_numpy
 from .._checks import warn_user
 from ..design import DesignMatrix, best_first, ranks
 
@@ -73,7 +73,7 @@ class FeatureScores:
         return cls(
             norms,
             n_kept=int((norms > least).sum()),
-            ties=here(ties),
+            ties=to_numpy(ties),
             constant=constant,
             beyond="the gradient of the loss",
             remedy=remedy,
@@ -87,7 +87,7 @@ class FeatureScores:
         ties = self.ties if isinstance(self.ties, tuple) else (self.ties,)
         ties = tuple(one for one in ties if one is not None)
         if design is not None and not self.passed_over:
-            return design.ranked(self.scores, self.order, self.constant, ties)
+            return design.rank_scores(self.scores, self.order, self.constant, ties)
         best = best_first(self.scores, ties)
         if self.passed_over:
             behind = np.isin(best, [j for others in self.passed_over.values() for j in others])

@@ -19,7 +19,7 @@ from .._saved import Maybe, Savable
 from ..solvers.base import Path
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
-from .preparation import groups_of, unit_masks, unit_of
+from .preparation import find_groups, unit_masks, unit_phrase
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Descent:
         return f"number of {self.unit}s" if self.unit else "iteration"
 
 
-def descent_of(selector: Any) -> Descent:
+def objective_history(selector: Any) -> Descent:
     """``history_`` of a fitted selector with its meaning."""
     values = np.asarray(selector.history_, dtype=np.float64)
     path: Any = getattr(selector, "path_", None)
@@ -56,13 +56,13 @@ def descent_of(selector: Any) -> Descent:
         steps = np.arange(len(by_size))[-len(values) :]
         is_last = np.array_equal(by_size[-len(values) :], values)
         if is_last and _counts(selector, path.supports[-len(values) :], steps):
-            return Descent(values, int(steps[0]), unit_of(selector))
+            return Descent(values, int(steps[0]), unit_phrase(selector))
     return Descent(values, 1)
 
 
 def _counts(selector: Any, supports: Sequence[np.ndarray], steps: np.ndarray) -> bool:
     """Whether the supports have so many features, or so many feature groups."""
-    groups = groups_of(selector)
+    groups = find_groups(selector)
     if groups is None:
         return [len(support) for support in supports] == steps.tolist()
     columns = np.zeros((len(supports), groups.n_features), dtype=bool)
@@ -72,7 +72,7 @@ def _counts(selector: Any, supports: Sequence[np.ndarray], steps: np.ndarray) ->
     return bool((unit_masks(groups, columns).sum(axis=1) >= steps).all())
 
 
-def why_not_converged(selector: Any) -> str:
+def convergence_failure(selector: Any) -> str:
     """What kept a fitted selector from its goal, as part of a sentence; empty if it arrived."""
     if getattr(selector, "converged_", True):
         return ""

@@ -17,12 +17,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ..design import DesignMatrix
-from ..registry import all_methods, name_of
+from ..registry import all_methods, selector_name
 from ..solvers.engines.group_products import group_ranks
 from ..solvers.searches.redundancy import RANK_TOL
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
-from .parameters import reconfigured
+from .parameters import reconfigure
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class PenalisedChoices:
     constant: np.ndarray
 
     @classmethod
-    def of(
+    def from_selector(
         cls, selector: Any, data: TrainingData, design: DesignMatrix, constant: np.ndarray
     ) -> PenalisedChoices:
         """What ``feature_groups`` and ``group_weights`` say; columns that stand alone have 1.
@@ -142,10 +142,11 @@ def with_feature_groups(selector: Any, given: Any) -> Any:
     if not takes_groups(selector):
         able = [name for name, method in all_methods().items() if "groups" in method.purposes]
         raise ValueError(
-            f"{name_of(selector)} selects single columns and takes no feature_groups; methods that "
+            f"{selector_name(selector)} selects single columns and takes no feature_groups; "
+            "methods that "
             f"keep whole groups are {', '.join(able)}"
         )
-    return reconfigured(clone(selector), {"feature_groups": given})
+    return reconfigure(clone(selector), {"feature_groups": given})
 
 
 def takes_groups(selector: Any) -> bool:

@@ -22,9 +22,9 @@ from ..registry import find_selector
 from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import BaseSelector
-from .lending import lent
-from .origins import NotTraced, origins, put_back, through, unfolded
-from .parameters import configured, reconfigured
+from .lending import call_with_views
+from .origins import NotTraced, origins, put_back, transform_by_step, unwrap_model
+from .parameters import configure, reconfigure
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Judgement:
             None if ties is None else put_back(ties, places, n_features, -np.inf),
         )
 
-    def divided(self) -> np.ndarray:
+    def needs_order(self) -> np.ndarray:
         """Whether the order of the columns decides which are the best 1, 2, ... features."""
         apart = np.zeros(len(self.scores), dtype=bool)
         if self.ranks is not None:
@@ -91,12 +91,12 @@ def guest_name(guest: Any) -> str:
     return last.__name__ if hasattr(last, "__name__") else type(last).__name__
 
 
-def places_of(fitted: Any, X: Any, y: Any) -> np.ndarray:
+def trace_columns(fitted: Any, X: Any, y: Any) -> np.ndarray:
     """The column of X behind every column that the end of a guest, fitted to X and y, sees.
 
     Refused in a sentence where there is none.
     """
-    (steps, model), name = unfolded(fitted), guest_name(fitted)
+    (steps, model), name = unwrap_model(fitted), guest_name(fitted)
     try:
         places = origins(steps, X.shape[1])
     except NotTraced as error:
@@ -112,7 +112,7 @@ def places_of(fitted: Any, X: Any, y: Any) -> np.ndarray:
             f"make {len(places)}, so that nobody knows which features they are"
         )
     if isinstance(model, SelectFromModel | RFE) and isinstance(model.estimator, Pipeline):
-        _check_inside(model, reduce(through, steps, X), y)
+        _check_inside(model, reduce(transform_by_step, steps, X), y)
     return places
 
 
@@ -137,9 +137,11 @@ def check_columns_by_number(guest: Any) -> None:
 def _check_inside(model: SelectFromModel | RFE, X: Any, y: Any) -> None:
     """Refuse a selector that goes by the end of a pipeline whose steps move columns."""
     # What was fitted within an RFE has seen the last few columns only.
-    inside, last = unfolded(clone(model.estimator))
+    inside, last = unwrap_model(clone(model.estimator))
     try:
-        moved = not np.array_equal(lent(partial(_origins_inside, inside), X, y), range(X.shape[1]))
+        moved = not np.array_equal(
+            call_with_views(partial(_origins_inside, inside), X, y), range(X.shape[1])
+        )
     except NotTraced:
         moved = True
     if moved:
@@ -159,13 +161,13 @@ def _origins_inside(steps: list[Any], X: Any, y: Any) -> np.ndarray:
     return origins(steps, X.shape[1])
 
 
-def judgement_of(model: Any, n_features: int) -> Judgement | None:
+def judge_features(model: Any, n_features: int) -> Judgement | None:
     """What a fitted model says about the columns it saw; None where it only selects some."""
     name = guest_name(model)
     if isinstance(model, SelectFromModel):
         getter, inner = model.importance_getter, model.estimator_
         if getter == "auto":
-            judged = judgement_of(inner, n_features)
+            judged = judge_features(inner, n_features)
             if judged is None or judged.ranks is not None or np.ndim(_coef(inner)) != 2:
                 return judged
             # Over classes it goes by a norm of its own.
@@ -173,7 +175,7 @@ def judgement_of(model: Any, n_features: int) -> Judgement | None:
         get = attrgetter(getter) if isinstance(getter, str) else getter
         values = _sizes(get(inner), model.norm_order)
         return Judgement(values, f"The importance that {name} goes by: larger is better.")
-    if (path := path_of(model, n_features)) is not None:
+    if (path := coefficient_path(model, n_features)) is not None:
         entered = np.where(path != 0, model.alphas_, 0.0).max(axis=1)
         ranks = rankdata(-entered, method="min").astype(np.int64)
         return Judgement(entered, _MEANINGS["alphas_"].format(name), ranks, np.abs(path[:, -1]))
@@ -183,7 +185,7 @@ def judgement_of(model: Any, n_features: int) -> Judgement | None:
             values = getattr(model, attribute)
             offered[attribute] = _sizes(values) if attribute == "coef_" else _numbers(values)
     sound = {key: values for key, values in offered.items() if values.shape == (n_features,)}
-    if offered and not sound and support_of(model, n_features) is None:
+    if offered and not sound and support_mask(model, n_features) is None:
         raise ValueError(
             f"{name} judges {max(map(len, offered.values()))} features but was given {n_features}, "
             "so that nobody knows which of them it means"
@@ -232,7 +234,7 @@ def _sizes(coef: Any, order: float = 2) -> np.ndarray:
     return np.abs(coef) if coef.ndim == 1 else np.linalg.norm(coef, axis=0, ord=order)
 
 
-def path_of(model: Any, n_features: int) -> np.ndarray | None:
+def coefficient_path(model: Any, n_features: int) -> np.ndarray | None:
     """Coefficients by feature and strength, where no strength was chosen, as in Coxnet."""
     alphas, coef = getattr(model, "alphas_", None), getattr(model, "coef_", None)
     if alphas is None or coef is None or hasattr(model, "alpha_"):
@@ -246,7 +248,7 @@ def _mean_of_rounds(history: np.ndarray) -> np.ndarray:
         return np.nan_to_num(np.nanmean(np.atleast_2d(history), axis=0), nan=-np.inf)
 
 
-def support_of(model: Any, n_features: int) -> np.ndarray | None:
+def support_mask(model: Any, n_features: int) -> np.ndarray | None:
     """The columns that a fitted selector keeps as a mask; None of a model that selects none."""
     if hasattr(model, "get_support"):
         support = np.asarray(model.get_support())
@@ -262,7 +264,7 @@ def told_to_keep(guest: BaseSelector, fixed: FixedColumns) -> BaseSelector:
     """A selector of this package that keeps what is always kept around it."""
     if not fixed.n_always:
         return guest
-    kept = np.flatnonzero(fixed.always[fixed.allowed])
+    kept = np.flatnonzero(fixed.always[fixed.candidates])
     own = columns_mask("always_keep", guest.always_keep, fixed.n_available, None)
     both = np.union1d(kept, np.flatnonzero(own)).tolist()
     return clone(guest).set_params(always_keep=both)
@@ -275,10 +277,10 @@ def are_constant(X: Any) -> np.ndarray:
     return np.asarray(most == least)
 
 
-def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray, Any]:
+def call_score_function(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray, Any]:
     """(scores, p-values or None) that a function gives the features; refused in a sentence."""
     name, n_features = guest_name(function), X.shape[1]
-    found, pvalues = lent(function, X, y), None
+    found, pvalues = call_with_views(function, X, y), None
     if isinstance(found, tuple) and len(found) == 2:  # as scores of scikit-learn
         found, pvalues = found
     expected = f"one number for each of the {n_features} features of X"
@@ -318,18 +320,18 @@ def scores_by(function: Callable[..., Any], X: Any, y: Any) -> tuple[np.ndarray,
 # -- what a user calls a method --------------------------------------------------------------------
 
 
-def resolved(method: Any, params: Mapping[str, Any] | None = None) -> Any:
+def resolve_method(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     """The estimator or function that is meant, with its parameters set."""
     if isinstance(method, str):
         method = find_selector(method)
     if isinstance(method, type) and issubclass(method, BaseSelector):
-        return configured(method, params or {})
+        return configure(method, params or {})
     if isinstance(method, type) and hasattr(method, "fit"):
-        return _made(method, params or {})
+        return _construct(method, params or {})
     if hasattr(method, "guest_name") and params:  # an adapter, whose guest they are for
-        return clone(method).set_params(selector=resolved(method.selector, params))
+        return clone(method).set_params(selector=resolve_method(method.selector, params))
     if hasattr(method, "fit"):
-        return reconfigured(clone(method), params) if params else method
+        return reconfigure(clone(method), params) if params else method
     if callable(method) and not isinstance(method, type):
         return partial(method, **params) if params else method
     given = method.__name__ if isinstance(method, type) else repr(method)
@@ -339,7 +341,7 @@ def resolved(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     )
 
 
-def _made(cls: type, params: Mapping[str, Any]) -> Any:
+def _construct(cls: type, params: Mapping[str, Any]) -> Any:
     try:
         return cls(**params)
     except TypeError as error:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 
-from .fitted import why_not_converged
+from .fitted import convergence_failure
 from .ranked import ranked_features
 
 SHOWN_FEATURES = 10
@@ -118,7 +118,7 @@ def _target(selector: Any) -> str:
     if classes is None:
         n_outputs = len(np.atleast_2d(getattr(selector, "coef_", 0)))
         return f"target: {n_outputs:,} columns of numbers" if n_outputs > 1 else "target: numbers"
-    names = [shortened(label) for label in classes[:SHOWN_CLASSES]]
+    names = [shorten_name(label) for label in classes[:SHOWN_CLASSES]]
     more = len(classes) - len(names)
     rest = f" and {more} more" if more else ""
     return f"{len(classes):,} classes: {', '.join(names)}{rest}"
@@ -131,7 +131,7 @@ def _facts(selector: Any) -> list[str]:
 
 
 def _warning(selector: Any) -> str:
-    reason = why_not_converged(selector)
+    reason = convergence_failure(selector)
     if not reason:
         return ""
     return f'<div style="{_WARNING}">⚠ Not converged: {reason}; raise max_iter or tol</div>'
@@ -143,7 +143,7 @@ def _table(selector: Any) -> str:
     names = getattr(selector, "feature_names_in_", None)
     rows = [
         f'<tr><td style="{_CELL} text-align: left">'
-        f"{shortened(f'x{j}' if names is None else names[j])}</td>"
+        f"{shorten_name(f'x{j}' if names is None else names[j])}</td>"
         f'<td style="{_CELL} text-align: right">{ranked.notes[i] or f"{ranked.scores[i]:.4g}"}'
         "</td></tr>"
         for i, j in zip(kept[:SHOWN_FEATURES], ranked.features[kept], strict=False)
@@ -168,7 +168,7 @@ def _table(selector: Any) -> str:
     )
 
 
-def shortened(value: Any) -> str:
+def shorten_name(value: Any) -> str:
     """A name as HTML, cut where it is too long to show."""
     text = str(value)
     return escape(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")

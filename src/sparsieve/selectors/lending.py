@@ -18,7 +18,7 @@ _READ_ONLY_ERROR = re.compile(r"read[- ]?only|not writ(e)?able|non-writ(e)?able"
 Found = TypeVar("Found")
 
 
-def lent(call: Callable[..., Found], *data: Any, **params: Any) -> Found:
+def call_with_views(call: Callable[..., Found], *data: Any, **params: Any) -> Found:
     """Call somebody's code with views of the data that cannot be written to.
 
     Code that writes into its data is called again with a copy of them, which is its own. Frames of
@@ -27,12 +27,12 @@ def lent(call: Callable[..., Found], *data: Any, **params: Any) -> Found:
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.selectors.lending import lent
+    >>> from sparsieve.selectors.lending import call_with_views
     >>> def careless(X):
     ...     X -= X.mean()
     ...     return float(X.max())
     >>> X = np.array([1.0, 2.0, 3.0])
-    >>> lent(careless, X), X
+    >>> call_with_views(careless, X), X
     (1.0, array([1., 2., 3.]))
     """
     views = [_each(one, read_only) for one in data]
@@ -72,13 +72,13 @@ class Refits:
         """A fitted copy."""
         if isinstance(guest, BaseSelector):  # which writes nowhere
             return clone(guest).fit(self.X, self.y, **self.params)
-        return lent(partial(_fitted, guest), self.X, self.y, **self.params)
+        return call_with_views(partial(_fit_guest, guest), self.X, self.y, **self.params)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Refits, (None, None, {})
 
 
-def _fitted(guest: Any, X: Any, y: Any, **params: Any) -> Any:
+def _fit_guest(guest: Any, X: Any, y: Any, **params: Any) -> Any:
     guest = clone(guest, safe=False)
     fitted = guest.fit(X, y, **params)
     return guest if fitted is None else fitted

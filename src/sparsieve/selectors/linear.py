@@ -52,7 +52,7 @@ class LinearSelector(LinearPredictions, BaseSelector):
         if hasattr(self, "tol"):
             check_real("tol", self.tol, minimum=0, strict=True)
 
-    def _prepared(self, data: TrainingData, **options: Any) -> Prepared:
+    def _make_problem(self, data: TrainingData, **options: Any) -> Prepared:
         """The problem in standard units."""
         options.setdefault("compress", self._invariant_to_rotations)
         return prepare(

@@ -13,7 +13,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Labels, Maybe
-from ..design import DesignMatrix, standardised
+from ..design import DesignMatrix, standardise_columns
 from ..design.standardise import Standardisation
 from ..validation.target import Target
 from ..validation.training_data import Capabilities, transform_data
@@ -34,7 +34,7 @@ def machine_view(
 
     Centring changes no machine with an intercept but keeps numbers small.
     """
-    return standardised(
+    return standardise_columns(
         design,
         centre=centre,
         scale=standardize,

@@ -10,7 +10,7 @@ from typing import Any
 
 from .adapter import SelectorAdapter
 from .base import BaseSelector
-from .guests import resolved
+from .guests import resolve_method
 
 
 def as_selector(method: Any, params: Mapping[str, Any] | None = None) -> BaseSelector:
@@ -38,16 +38,16 @@ def as_selector(method: Any, params: Mapping[str, Any] | None = None) -> BaseSel
     >>> as_selector(f_classif).guest_name
     'f_classif'
     """
-    found = resolved(method, params)
+    found = resolve_method(method, params)
     return found if isinstance(found, BaseSelector) else SelectorAdapter(found)
 
 
-def written(selector: Any) -> str:
+def format_selector(selector: Any) -> str:
     """A selector as code that makes it; functions by their names."""
     return re.sub(r"<function (\S+) at 0x\w+>", r"\1", repr(selector))
 
 
-def parameters_of(selector: Any) -> dict[str, Any]:
+def method_parameters(selector: Any) -> dict[str, Any]:
     """The parameters of a method: of a guest, those that its own class takes."""
     if not isinstance(selector, SelectorAdapter):
         return selector.get_params(deep=False)
@@ -57,7 +57,7 @@ def parameters_of(selector: Any) -> dict[str, Any]:
     return guest.get_params(deep=False) if hasattr(guest, "get_params") else {}
 
 
-def seeded(selector: BaseSelector, seed: int) -> BaseSelector:
+def seed_selector(selector: BaseSelector, seed: int) -> BaseSelector:
     """A selector whose open ``random_state``, at any depth, is this seed."""
     guest: Any = selector._guest() if isinstance(selector, SelectorAdapter) else selector
     if hasattr(guest, "get_params"):

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_real
-from ..design import DesignMatrix, as_design, external_design, standardised
+from ..design import DesignMatrix, as_design, external_design, standardise_columns
 from ..penalties import row_norms
 from ..solvers.searches.redundancy import Company, Redundancy
 from ..validation.external import check_same_features
@@ -29,7 +29,7 @@ from ..validation.training_data import TrainingData, transform_data
 from ..validation.values import with_usual_columns
 from .feature_scores import FeatureScores
 from .groups import group_bases
-from .preparation import Prepared, groups_of, of_several_columns
+from .preparation import Prepared, find_groups, of_several_columns
 
 # What select, compare and the command line start from.
 MAX_CORRELATION = 0.99
@@ -64,7 +64,7 @@ def with_max_correlation(selector: Any, method: Any, limit: float | str | None) 
     return selector
 
 
-def redundancy_of(
+def make_redundancy(
     limit: float | None, data: TrainingData, problem: Prepared | None = None
 ) -> Redundancy | None:
     """What a search passes over, None without a limit.
@@ -98,11 +98,11 @@ def one_of_each(
 
     For searches that cannot pass over features on their way; ``problem`` has a design and a Y.
     """
-    redundancy = redundancy_of(limit, data)
+    redundancy = make_redundancy(limit, data)
     assert redundancy is not None
     Y = problem.Y.astype(problem.design.dtype)
     alone = row_norms(np.asarray(problem.design.rmatmul(Y), dtype=np.float64)) ** 2
-    units = [redundancy.columns_of(unit) for unit in range(redundancy.n_units)]
+    units = [redundancy.unit_columns(unit) for unit in range(redundancy.n_units)]
     worth = np.array([float(alone[columns].mean()) for columns in units])
     company, copies = Company(redundancy), []
     for unit in np.argsort(-worth, kind="stable").tolist():
@@ -128,7 +128,7 @@ def without_copies(
 
     ``n_wanted`` features of the model's own choice are looked for; None looks at what it keeps.
     """
-    redundancy = redundancy_of(limit, data) if found.passed_over is None else None
+    redundancy = make_redundancy(limit, data) if found.passed_over is None else None
     if redundancy is None:
         return found
     best = np.argsort(found.ranking(), kind="stable")
@@ -191,7 +191,7 @@ class PassesOver:
         check_is_fitted(self)
         # A search for the number of features has them from the selector inside.
         model: Any = vars(self).get("selector_", self)
-        groups, names = groups_of(model), getattr(model, "feature_names_in_", None)
+        groups, names = find_groups(model), getattr(model, "feature_names_in_", None)
         kept = model.support_ if groups is None else model.group_support_
         names = names if groups is None else groups.names
         label: Any = int if names is None else lambda j: names[j]
@@ -207,7 +207,7 @@ class PassesOver:
 SUBSTITUTE = 0.9
 
 
-def substitutes_in(selector: Any, X: Any, threshold: float) -> dict[Any, list[tuple[Any, float]]]:
+def find_substitutes(selector: Any, X: Any, threshold: float) -> dict[Any, list[tuple[Any, float]]]:
     """Of every feature (or group) that a fitted selector keeps, what could replace it in X."""
     check_is_fitted(selector)
     check_real("threshold", threshold, minimum=0, strict=True)
@@ -218,7 +218,7 @@ def substitutes_in(selector: Any, X: Any, threshold: float) -> dict[Any, list[tu
         design = as_design(X)
     else:
         check_same_features(selector, design)
-    names, groups = getattr(selector, "feature_names_in_", None), groups_of(selector)
+    names, groups = getattr(selector, "feature_names_in_", None), find_groups(selector)
     if groups is None:
         found = correlated_features(design.ready(), selector.support_, threshold)
     else:
@@ -249,7 +249,7 @@ def correlations(
     """Some columns, each with its correlations with all columns; 0 with constant ones."""
     if not len(features):
         return
-    view = standardised(design, centre=True, scale=True, sample_weight=sample_weight)
+    view = standardise_columns(design, centre=True, scale=True, sample_weight=sample_weight)
     total = float(design.shape[0] if sample_weight is None else sample_weight.sum())
     for start in range(0, len(features), BLOCK):
         block = features[start : start + BLOCK]
@@ -268,7 +268,7 @@ def groups_explaining(
     the first explain something of anything, which is taken off (adjusted R squared); between
     single columns this is the absolute correlation.
     """
-    view = standardised(design, centre=True, scale=True, dtype=np.float64)
+    view = standardise_columns(design, centre=True, scale=True, dtype=np.float64)
     n_samples = design.shape[0]
     selected = np.flatnonzero(support)
     wanted = [view.design.dense_columns(groups.columns[g]) for g in selected]

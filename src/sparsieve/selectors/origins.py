@@ -17,7 +17,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from .lending import lent
+from .lending import call_with_views
 
 NO_ORIGIN = -1  # the origin of a column that is the same whatever X holds
 
@@ -32,7 +32,7 @@ class NotTraced(ValueError):
         self.is_silent: bool = not hasattr(step, "get_feature_names_out")
 
 
-def unfolded(estimator: Any) -> tuple[list[Any], Any]:
+def unwrap_model(estimator: Any) -> tuple[list[Any], Any]:
     """(the steps before it, the model) of a pipeline or a fitted search, however deep it lies."""
     steps: list[Any] = []
     while True:
@@ -76,7 +76,7 @@ def origins(steps: Iterable[Any], n_columns: int) -> np.ndarray:
     >>> origins([last_first.fit(X)], 3)
     array([2, 0, 1])
     """
-    places, several = _chained(steps, n_columns)
+    places, several = _chain_steps(steps, n_columns)
     own = places[places != NO_ORIGIN]
     if len(np.unique(own)) < len(own):
         raise NotTraced(several, "makes several columns of one feature")
@@ -114,11 +114,11 @@ def in_wider(places: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     return np.where(places == NO_ORIGIN, NO_ORIGIN, allowed[places])
 
 
-def _chained(steps: Iterable[Any], n_columns: int) -> tuple[np.ndarray, Any]:
+def _chain_steps(steps: Iterable[Any], n_columns: int) -> tuple[np.ndarray, Any]:
     """(the places, the first step that makes several columns of one)."""
     places, several = np.arange(n_columns), None
     for step in steps:
-        made = _made_by(step, len(places))
+        made = _trace_step(step, len(places))
         places = np.where(made == NO_ORIGIN, NO_ORIGIN, places[made])
         own = places[places != NO_ORIGIN]
         if several is None and len(np.unique(own)) < len(own):
@@ -126,17 +126,17 @@ def _chained(steps: Iterable[Any], n_columns: int) -> tuple[np.ndarray, Any]:
     return places, several
 
 
-def _made_by(step: Any, n_columns: int) -> np.ndarray:
+def _trace_step(step: Any, n_columns: int) -> np.ndarray:
     """The column that a step sees behind every column that it makes."""
     if _passes(step):
         return np.arange(n_columns)
     if isinstance(step, Pipeline):
-        return _chained([each for _, each in step.steps], n_columns)[0]
+        return _chain_steps([each for _, each in step.steps], n_columns)[0]
     if isinstance(step, ColumnTransformer):
         return _of_column_transformer(step)
     if isinstance(step, FeatureUnion):
         parts = [part for _, part in step.transformer_list if not _drops(part)]
-        made = (_made_by(part, n_columns) for part in parts)
+        made = (_trace_step(part, n_columns) for part in parts)
         return np.concatenate([np.empty(0, dtype=np.intp), *made])
     if hasattr(step, "get_support"):
         support = np.asarray(step.get_support())
@@ -167,15 +167,15 @@ def _of_column_transformer(step: ColumnTransformer) -> np.ndarray:
         span = spans.get(name, slice(0, 0))
         if _drops(part) or span.start == span.stop:
             continue
-        taken = _numbers_of(columns, step)
-        made = _made_by(part, len(taken))
+        taken = _column_numbers(columns, step)
+        made = _trace_step(part, len(taken))
         if len(made) != span.stop - span.start:
             raise NotTraced(part, "makes another number of columns than it says")
         places[span] = np.where(made == NO_ORIGIN, NO_ORIGIN, taken[made])
     return places
 
 
-def _numbers_of(columns: Any, step: ColumnTransformer) -> np.ndarray:
+def _column_numbers(columns: Any, step: ColumnTransformer) -> np.ndarray:
     """The columns that a ColumnTransformer was given by numbers, names, a slice or a mask."""
     names = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
     every = np.arange(step.n_features_in_)
@@ -208,8 +208,8 @@ def _by_names(step: Any, n_columns: int) -> np.ndarray:
     return np.array([places[name] for name in made], dtype=np.intp)
 
 
-def through(X: Any, step: Any) -> Any:
+def transform_by_step(X: Any, step: Any) -> Any:
     """What a fitted step makes of X."""
     if isinstance(step, Pipeline):  # which would ask whether its last step has learnt anything
-        return reduce(through, [each for _, each in step.steps], X)
-    return X if _passes(step) else lent(step.transform, X)
+        return reduce(transform_by_step, [each for _, each in step.steps], X)
+    return X if _passes(step) else call_with_views(step.transform, X)

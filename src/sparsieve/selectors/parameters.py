@@ -9,7 +9,7 @@ from typing import Any
 from ..solvers.settings import SolverSettings
 
 
-def configured(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()) -> Any:
+def configure(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()) -> Any:
     """A selector with these parameters.
 
     Parameters
@@ -33,17 +33,15 @@ def configured(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str
     Examples
     --------
     >>> from sparsieve import FisherSelector
-    >>> from sparsieve.selectors.parameters import configured
-    >>> configured(FisherSelector, {"class_weight": "balanced"})
+    >>> from sparsieve.selectors.parameters import configure
+    >>> configure(FisherSelector, {"class_weight": "balanced"})
     FisherSelector(class_weight='balanced')
     """
-    return reconfigured(cls(), parameters, hidden=hidden)
+    return reconfigure(cls(), parameters, hidden=hidden)
 
 
-def reconfigured(
-    selector: Any, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()
-) -> Any:
-    """Set these parameters of a selector, see :func:`configured`, and return it."""
+def reconfigure(selector: Any, parameters: Mapping[str, Any], *, hidden: Iterable[str] = ()) -> Any:
+    """Set these parameters of a selector, see :func:`configure`, and return it."""
     cls = type(selector)
     known = selector.get_params(deep=False)
     for name in parameters:
@@ -56,12 +54,12 @@ def reconfigured(
         if nested:
             settings.setdefault(owner, {})[setting] = value
     for owner, values in settings.items():
-        made = _object_of(selector, owner, next(iter(values)))
+        made = _resolve_setting(selector, owner, next(iter(values)))
         selector.set_params(**{owner: made.set_params(**values)})
     return selector
 
 
-def _object_of(selector: Any, owner: str, setting: str) -> Any:
+def _resolve_setting(selector: Any, owner: str, setting: str) -> Any:
     """What the settings belong to: an object already, or the one that a plain name stands for."""
     value = getattr(selector, owner)
     if hasattr(value, "set_params"):

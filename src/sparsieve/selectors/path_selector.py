@@ -21,8 +21,8 @@ from .strengths import (
     StrengthModel,
     follow_path,
     given_strengths,
-    packed,
-    strengths_to,
+    pack_coefficients,
+    strength_path,
 )
 
 
@@ -71,7 +71,7 @@ class PathSelector(LinearSelector):
         alpha = DEFAULT_SHARE * top if self.alpha is None else float(self.alpha)
         decided = self._decides_zeros and self.n_features_to_select is None
         # A target that no feature says anything about has no largest strength.
-        wanted = [alpha or 1.0] if model.is_convex else strengths_to(alpha, top)
+        wanted = [alpha or 1.0] if model.is_convex else strength_path(alpha, top)
         *_, result = model.solve(wanted, decided)
         self._keep(model, result, alpha)
         return model.scores(result)
@@ -127,9 +127,9 @@ class PathSelector(LinearSelector):
         alphas = given_strengths(alphas, top, n_alphas, ratio)
         results = list(model.solve(alphas))
         self._keep_result(results, measure=self._measure())
-        objective, nothing = model.without()
+        objective, nothing = model.null_model()
         solutions = [nothing, *(result.solution for result in results)]
-        models = [(packed(coef), b) for coef, b in map(model.coefficients, solutions)]
+        models = [(pack_coefficients(coef), b) for coef, b in map(model.coefficients, solutions)]
         return Path(
             [model.features(one) for one in solutions],
             objective=np.array([objective, *(result.objective for result in results)]),

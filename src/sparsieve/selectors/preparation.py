@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._saved import Floats, Savable
-from ..design import Coded, DesignMatrix, standardised, to_condense, without_samples
+from ..design import Coded, DesignMatrix, standardise_columns, to_condense, without_samples
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
-from .covariates import Covariates, without_fixed
+from .covariates import Covariates, project_fixed_out
 
 
-def groups_of(selector: Any) -> FeatureGroups | None:
+def find_groups(selector: Any) -> FeatureGroups | None:
     """The feature groups that a fitted selector kept or left out; None for single features."""
     # Of a search for the number of features: those of the selector inside.
     model = getattr(selector, "selector_", selector)
@@ -32,28 +32,28 @@ def of_several_columns(groups: FeatureGroups | None) -> FeatureGroups | None:
     return None if groups is None or groups.are_single else groups
 
 
-def is_grouped(selector: Any) -> bool:
+def scores_groups(selector: Any) -> bool:
     """Whether a fitted selector has scores of groups of several columns."""
     return of_several_columns(vars(selector).get("_feature_groups")) is not None
 
 
-def unit_of(selector: Any, count: int = 1) -> str:
+def unit_phrase(selector: Any, count: int = 1) -> str:
     """What is counted, in words.
 
     Examples
     --------
     >>> from sparsieve import RidgeForwardSelector
-    >>> from sparsieve.selectors.preparation import unit_of
-    >>> unit_of(RidgeForwardSelector(), 2)
+    >>> from sparsieve.selectors.preparation import unit_phrase
+    >>> unit_phrase(RidgeForwardSelector(), 2)
     'features'
     """
-    word = "feature" if groups_of(selector) is None else "feature group"
+    word = "feature" if find_groups(selector) is None else "feature group"
     return word if count == 1 else f"{word}s"
 
 
 def unit_names(selector: Any, names: Any) -> Any:
     """Names of what is counted; ``names`` are those of the columns."""
-    groups = groups_of(selector)
+    groups = find_groups(selector)
     return names if groups is None else np.array(groups.names, dtype=object)
 
 
@@ -64,9 +64,9 @@ def unit_masks(groups: FeatureGroups | None, columns: np.ndarray) -> np.ndarray:
     return np.stack([columns[..., some].all(axis=-1) for some in groups.columns], axis=-1)
 
 
-def n_selected(selector: Any) -> int:
+def count_selection(selector: Any) -> int:
     """How many features, or feature groups, a fitted selector keeps."""
-    if groups_of(selector) is None:
+    if find_groups(selector) is None:
         return int(selector.get_support().sum())
     return int(getattr(selector, "selector_", selector).group_support_.sum())
 
@@ -83,11 +83,11 @@ def kept_words(selector: Any) -> str:
     >>> kept_words(RidgeForwardSelector(1, feature_groups={"phenols": [5, 6, 7]}).fit(X, y))
     '1 of 11 feature groups (1 of 13 columns)'
     """
-    support, groups = selector.get_support(), groups_of(selector)
+    support, groups = selector.get_support(), find_groups(selector)
     if groups is None:
         return f"{support.sum()} of {len(support):,} features"
     return (
-        f"{n_selected(selector)} of {groups.n_groups:,} feature groups ({support.sum()} of "
+        f"{count_selection(selector)} of {groups.n_groups:,} feature groups ({support.sum()} of "
         f"{len(support):,} columns)"
     )
 
@@ -129,7 +129,7 @@ class Units(Savable):
         wide[rows] = self.outputs(W[rows])
         return self.in_user_units(wide, rows=rows)
 
-    def completed(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
+    def add_covariates(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
         """W with the rows of the covariates, if there are any."""
         return W if self.covariates is None else self.covariates.complete(W, further)
 
@@ -146,7 +146,7 @@ class Units(Savable):
         rows of W are not zero, where that is known. They are rounded to ``dtype``, that of W by
         default.
         """
-        W = self.completed(W, further)
+        W = self.add_covariates(W, further)
         # Few rows of very many are not zero, and the others stay so in any unit.
         if rows is None or self.covariates is not None:
             filled = np.zeros(len(W), dtype=bool)
@@ -234,11 +234,11 @@ def prepare(
         view, Y = few
     else:
         Y = np.asarray(Y)
-        view = standardised(data.design, weight_rows=squared_loss, **steps)
+        view = standardise_columns(data.design, weight_rows=squared_loss, **steps)
         if weights is not None and squared_loss:
             Y *= np.sqrt(weights)[:, None]
     given = None if squared_loss else weights
-    open_ = without_fixed(view.design, Y, data.fixed, given, keep_spent=keep_spent)
+    open_ = project_fixed_out(view.design, Y, data.fixed, given, keep_spent=keep_spent)
     Y = open_.Y
     target_power = float(np.vdot(Y, Y))
     decode = None
@@ -263,7 +263,7 @@ def _centred_target(data: TrainingData, centre: bool) -> tuple[Any, np.ndarray]:
         table = data.target.Y.table.astype(np.float64)
         sizes = data.target.Y.sizes(weights)
         mean = sizes @ table / sizes.sum() if centre else np.zeros(len(table))
-        return data.target.Y.mapped(table - mean), mean
+        return data.target.Y.map_table(table - mean), mean
     Y = data.target.Y.astype(np.float64)
     if not centre:
         return Y, np.zeros(Y.shape[1])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..validation.columns import FixedColumns
-from .preparation import groups_of
+from .preparation import find_groups
 
 KEPT_BY_REQUEST = "kept by request"
 LEFT_OUT_BY_REQUEST = "left out by request"
@@ -63,7 +63,7 @@ class RankedFeatures:
             made |= {"p_value": self.pvalues, "p_value_fdr": self.adjusted}
         return {**made, "note": np.array(self.notes)}
 
-    def without(self, columns: Any) -> RankedFeatures:
+    def drop_columns(self, columns: Any) -> RankedFeatures:
         """The same without some columns."""
         if not len(columns):
             return self
@@ -107,7 +107,7 @@ def ranked_features(selector: Any) -> RankedFeatures:
     adjusted = getattr(model, "adjusted_pvalues_", None)
     if pvalues is not None and adjusted is None:
         adjusted = adjusted_pvalues(pvalues)
-        groups = groups_of(selector)
+        groups = find_groups(selector)
         if groups is not None and hasattr(model, "group_pvalues_"):  # as many tests as groups
             best = groups.of_columns(model.group_ranking_)
             adjusted = adjusted_pvalues(model.group_pvalues_)[best]
@@ -131,7 +131,7 @@ def ranked_units(selector: Any) -> RankedFeatures:
     >>> selector.group_names_[ranked.features[:2]].tolist()
     ['phenols', 'x12']
     """
-    if groups_of(selector) is None:
+    if find_groups(selector) is None:
         return ranked_features(selector)
     model = getattr(selector, "selector_", selector)
     pvalues = getattr(model, "group_pvalues_", None)

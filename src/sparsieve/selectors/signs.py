@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import name_of
+from ..registry import selector_name
 from ..validation.columns import columns_mask
 from ..validation.training_data import TrainingData
 from .preparation import Units, of_several_columns
@@ -38,7 +38,8 @@ def check_keeps_signs(selector: Any, estimator: Any) -> None:
     while selector is not None and estimator is None:
         if prescribes_signs(selector):
             raise ValueError(
-                f"nonnegative of {name_of(selector)} is about its own coefficients, and the usual "
+                f"nonnegative of {selector_name(selector)} is about its own coefficients, and "
+                "the usual "
                 "model on the selected features may give them other signs; pass a model that keeps "
                 "them, such as estimator=Ridge(positive=True) for numbers or "
                 "estimator=LikelihoodL21Selector(nonnegative=True) for two classes, counts and "
@@ -55,7 +56,7 @@ def column_signs(
     Where the ``units`` of a problem say that its output stands for two classes, 1 or -1 as the
     sign for the second one. Refused for several outputs, and for groups of columns.
     """
-    name, asked = name_of(selector), selector.nonnegative
+    name, asked = selector_name(selector), selector.nonnegative
     if n_outputs != 1:
         classes = data.target.classes
         held = f"{data.target.Y.shape[1]} columns" if classes is None else f"{len(classes)} classes"

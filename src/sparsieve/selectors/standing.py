@@ -25,17 +25,17 @@ def standing(selector: Any, places: np.ndarray, d: int) -> tuple[np.ndarray, np.
     support = np.asarray(selector.get_support())
     ranking = getattr(selector, "ranking_", None)
     if ranking is None:
-        ranking = ranks_of(np.argsort(~support, kind="stable"))
+        ranking = order_to_ranks(np.argsort(~support, kind="stable"))
     scores = getattr(selector, "scores_", None)
     scores = support.astype(np.float64) if scores is None else scores
     if np.array_equal(places, np.arange(d)):
         return scores, ranking
     lowest = np.min(scores, initial=0.0)
     order = np.argsort(put_back(ranking, places, d, d + len(places)), kind="stable")
-    return put_back(scores, places, d, lowest), ranks_of(order)
+    return put_back(scores, places, d, lowest), order_to_ranks(order)
 
 
-def of_those_seen(found: FeatureScores, places: np.ndarray) -> FeatureScores:
+def rank_visible(found: FeatureScores, places: np.ndarray) -> FeatureScores:
     """The same where a guest did not see all features: only those that it saw are ranked."""
     seen = np.isin(np.arange(len(found.scores)), places)
     if seen.all():
@@ -44,7 +44,7 @@ def of_those_seen(found: FeatureScores, places: np.ndarray) -> FeatureScores:
     return replace(found, order=order[: seen.sum()], complete=False)
 
 
-def ranks_of(order: np.ndarray) -> np.ndarray:
+def order_to_ranks(order: np.ndarray) -> np.ndarray:
     """Rank of every feature, 1 for the first of an order."""
     ranking = np.empty(len(order), dtype=np.int64)
     ranking[order] = np.arange(1, len(order) + 1)

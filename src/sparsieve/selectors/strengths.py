@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._beside import here, largest, some_of
+from .._beside import largest, read_entries, to_numpy
 from .._checks import check_integer, check_real
 from ..solvers.base import Callback, Path, Result, printer
 from ..solvers.paths.engine import PathEngine
@@ -60,7 +60,7 @@ class StrengthModel(ABC):
         solver = replace(self.solver, decided=decided)
         return solver.path(self.equations, alphas, callback=self.printer, enough=enough)
 
-    def weighted(self, result: Result[Any]) -> np.ndarray:
+    def nonzero_units(self, result: Result[Any]) -> np.ndarray:
         """The features or groups that have weight."""
         return np.flatnonzero(result.solution.norms > 0)
 
@@ -69,7 +69,7 @@ class StrengthModel(ABC):
         """What a solution says about every feature or group."""
 
     @abstractmethod
-    def without(self) -> tuple[float, Any]:
+    def null_model(self) -> tuple[float, Any]:
         """Objective and solution without any features."""
 
     @abstractmethod
@@ -97,11 +97,11 @@ def follow_path(
     order: list[int] = []
     before = top
     for alpha, result in zip(alphas, model.solve(alphas, True, count), strict=True):
-        weighted = model.weighted(result)
+        weighted = model.nonzero_units(result)
         new = weighted[entry[weighted] == 0]
         if len(new):
             # Within a step features enter in the order of their correlation before it.
-            strengths = some_of(correlation, new)
+            strengths = read_entries(correlation, new)
             entry[new] = np.clip(strengths, alpha, before)
             new = new[np.lexsort((new, -strengths))]
         order += new.tolist()
@@ -109,7 +109,7 @@ def follow_path(
         if len(order) >= count or not result.converged:
             break
     # The correlation of what never entered is at most the last strength.
-    scores = np.minimum(here(correlation), np.nextafter(alpha, 0))
+    scores = np.minimum(to_numpy(correlation), np.nextafter(alpha, 0))
     scores[order] = entry[order]
     scores /= top
     found = FeatureScores(
@@ -123,7 +123,7 @@ def follow_path(
     return result, float(alpha), path, found
 
 
-def strengths_to(alpha: float, largest: float) -> np.ndarray:
+def strength_path(alpha: float, largest: float) -> np.ndarray:
     """Strengths that fall from the largest useful one to this one, at most as fast as a path's.
 
     What a solver finds for a penalty that is not convex depends on where it begins.
@@ -139,7 +139,7 @@ def entry_path(
 ) -> Path:
     """The path on which features, or all features of a group at once, enter in this order."""
     if groups is None:
-        return Path.nested(order, **along)
+        return Path.from_order(order, **along)
     supports = [np.arange(0)]
     for g in order:
         new = groups.columns[g]
@@ -147,7 +147,7 @@ def entry_path(
     return Path(supports, **along)
 
 
-def packed(coef: np.ndarray) -> sparse.csc_array:
+def pack_coefficients(coef: np.ndarray) -> sparse.csc_array:
     """Coefficients of shape (n_outputs, n_features) without their zeros."""
     used = np.flatnonzero(coef.any(axis=0))
     some = coef[:, used].T

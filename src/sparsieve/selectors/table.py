@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._imports import available
-from .preparation import groups_of
+from .preparation import find_groups
 from .ranked import ranked_features
 
 SHOWN_SUBSTITUTES = 5
@@ -70,7 +70,7 @@ def selection_columns(
         "score": ranked.scores[rows],
     }
     model = getattr(selector, "selector_", selector)  # of one that chose the number of features
-    if (groups := groups_of(selector)) is not None:
+    if (groups := find_groups(selector)) is not None:
         # Columns of a group share its rank.
         columns["rank"] = np.asarray(model.ranking_)[features]
         columns["group"] = model.group_names_[groups.of_columns(model.group_ranking_)][features]
@@ -108,10 +108,12 @@ def _substitutes(selector: Any, features: np.ndarray, names: Any) -> np.ndarray:
 
     Found for another number of features, some of it may be selected itself by now.
     """
-    if (groups := groups_of(selector)) is not None:
+    if (groups := find_groups(selector)) is not None:
         ranking = getattr(selector, "selector_", selector).group_ranking_
         texts = [
-            _listed([f"{o} ({r:.2f})" for o, r in selector.substitutes_.get(groups.names[g], [])])
+            _join_names(
+                [f"{o} ({r:.2f})" for o, r in selector.substitutes_.get(groups.names[g], [])]
+            )
             for g in groups.of_columns(ranking)[features]
         ]
         return np.array(texts, dtype=object)
@@ -123,10 +125,10 @@ def _substitutes(selector: Any, features: np.ndarray, names: Any) -> np.ndarray:
     for j in features:
         key = selector.feature_names_in_[j] if has_names else int(j)
         others = [(o, r) for o, r in selector.substitutes_.get(key, []) if o not in kept]
-        texts.append(_listed([f"{o if has_names else names[o]} ({r:.2f})" for o, r in others]))
+        texts.append(_join_names([f"{o if has_names else names[o]} ({r:.2f})" for o, r in others]))
     return np.array(texts, dtype=object)
 
 
-def _listed(others: list[str]) -> str:
+def _join_names(others: list[str]) -> str:
     shown, more = others[:SHOWN_SUBSTITUTES], len(others) - SHOWN_SUBSTITUTES
     return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

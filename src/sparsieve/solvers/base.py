@@ -129,7 +129,7 @@ def printer(verbose: int, owner: str, note: str = "") -> Callback | None:
 class Path(Savable):
     """Selections that follow each other: by number of features, or by strength of a penalty.
 
-    Number 0 is always the empty selection. Where selections are nested (``Path.nested``) number
+    Number 0 is always the empty selection. Where selections are nested (``Path.from_order``) number
     k holds the first k features of ``features``.
 
     Attributes
@@ -161,7 +161,7 @@ class Path(Savable):
             raise ValueError("a path starts with the empty selection")
 
     @classmethod
-    def nested(cls, features: ArrayLike, **along: Any) -> Path:
+    def from_order(cls, features: ArrayLike, **along: Any) -> Path:
         """The path that adds ``features`` one by one."""
         # Contiguous, so that all prefixes are stored as one array in files.
         features = np.ascontiguousarray(features, dtype=np.int64)
@@ -176,7 +176,7 @@ class Path(Savable):
             len(support) == k and (k == 0 or np.shares_memory(support, last[:1]))
             for k, support in enumerate(supports)
         ):
-            return partial(Path.nested, last.copy(), **along), ()
+            return partial(Path.from_order, last.copy(), **along), ()
         return partial(Path, supports, **along), ()
 
     @property

@@ -83,7 +83,7 @@ class LeastSquares:
         value = float(np.vdot(R, R)) + self.ridge * float(np.vdot(W, W))
         return value if self.penalty is None else value + self.penalty.value(W)
 
-    def at(self, W: np.ndarray) -> Result[Rows]:
+    def make_result(self, W: np.ndarray) -> Result[Rows]:
         """W as a Result that solvers can start from; nothing is known about its optimality."""
         W = W.astype(self.design.dtype, copy=False)
         G = 2.0 * self.design.rmatmul(self.Y - self.design.matmul(W))
@@ -104,7 +104,7 @@ class LeastSquares:
         rows = Rows(W, np.zeros(n_features))
         return Result(rows, self.power, 0.0, 1, True, [self.power])
 
-    def penalty_of(self, kind: type[P], solver: str) -> P:
+    def require_penalty(self, kind: type[P], solver: str) -> P:
         """The penalty, of which a solver needs a certain kind."""
         if not isinstance(self.penalty, kind):
             raise TypeError(f"{solver} needs {kind.__name__}, got {type(self.penalty).__name__}")
@@ -127,7 +127,7 @@ class Rows:
     correlation: np.ndarray
 
     @property
-    def used(self) -> np.ndarray:
+    def nonzero_features(self) -> np.ndarray:
         """The features with a row that is not zero."""
         return rows_in_use(self.W)
 
@@ -161,6 +161,6 @@ class FewRows:
         return W
 
     @property
-    def used(self) -> np.ndarray:
+    def nonzero_features(self) -> np.ndarray:
         """The features with a row that is not zero."""
         return np.sort(self.features[self.rows.astype(self.dtype).any(axis=1)])

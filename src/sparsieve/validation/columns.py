@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import did_you_mean, listed, resolve_count, warn_of_more
+from .._checks import did_you_mean, format_names, resolve_count, warn_of_more
 from .._saved import Bools, Savable
 
 # Parameters of selectors that name columns; the last may also be True or False.
@@ -29,7 +29,7 @@ class FixedColumns(Savable):
     unit: ClassVar[str] = "feature"  # what is counted
 
     @classmethod
-    def of(cls, selector: Any, n_features: int) -> FixedColumns:
+    def from_selector(cls, selector: Any, n_features: int) -> FixedColumns:
         """What the parameters of a selector say, where it has them; contradictions refused."""
         names = getattr(selector, "feature_names_in_", None)
         always, never = (
@@ -37,7 +37,7 @@ class FixedColumns(Savable):
             for parameter in ("always_keep", "never_keep")
         )
         if (always & never).any():
-            both = listed([int(j) for j in np.flatnonzero(always & never)])
+            both = format_names([int(j) for j in np.flatnonzero(always & never)])
             raise ValueError(
                 f"always_keep and never_keep both contain column {both}; remove it from one of them"
             )
@@ -68,7 +68,7 @@ class FixedColumns(Savable):
         return len(self.always) - int(np.count_nonzero(self.either))
 
     @cached_property
-    def allowed(self) -> np.ndarray:
+    def candidates(self) -> np.ndarray:
         """The columns that may be kept, by place."""
         return np.flatnonzero(~self.never)
 
@@ -77,7 +77,7 @@ class FixedColumns(Savable):
         if self.n_available == len(self.never):
             return values
         full = np.full((*values.shape[:-1], len(self.never)), empty, dtype=values.dtype)
-        full[..., self.allowed] = values
+        full[..., self.candidates] = values
         return full
 
     def count(self, wanted: float | str | None, default: int) -> int:
@@ -123,7 +123,9 @@ class FixedGroups(FixedColumns):
     unit = "feature group"
 
 
-def decided_for(owner: Any, member: Any, n_features: int, names: Any) -> dict[str, list[int]]:
+def pass_fixed_columns(
+    owner: Any, member: Any, n_features: int, names: Any
+) -> dict[str, list[int]]:
     """What a selector around another one tells it to keep and to leave out, beside its own.
 
     Nothing where nothing was asked of the owner.

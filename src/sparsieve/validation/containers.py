@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._wings import serving
+from .._wings import find_server
 from .dataframes import check_numbers, native, objects_as_numbers
 from .values import check_sparse
 
@@ -41,9 +41,9 @@ def plain_matrix(X: Any) -> Any:
     return X
 
 
-def fetched(name: str, values: Any) -> Any:
+def fetch_values(name: str, values: Any) -> Any:
     """Values that are on a device or a cluster, in memory: a target, weights, selected columns."""
-    fetch = serving("sparsieve.arrays", values)
+    fetch = find_server("sparsieve.arrays", values)
     return values if fetch is None else fetch(name, values)
 
 
@@ -53,7 +53,7 @@ def plain_vector(name: str, values: Any) -> Any:
         return None
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
-    values = fetched(name, values)
+    values = fetch_values(name, values)
     if sparse.issparse(values):
         _check_kind(name, values.dtype)
         return values
@@ -123,7 +123,7 @@ def _plain(name: str, values: Any) -> Any:
             )
         return values.data
     if type(values).__module__.partition(".")[0] == "torch":
-        return fetched(name, values)
+        return fetch_values(name, values)
     if isinstance(values, np.ndarray) or not hasattr(values, "__array__"):
         return _array(name, values) if isinstance(values, list | tuple) else values
     array = _array(name, values)

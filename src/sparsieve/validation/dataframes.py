@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from .._imports import available
 from .written import is_gap
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers
 
 
-def opened(X: Any) -> Any:
+def open_frame(X: Any) -> Any:
     """The data frame as narwhals sees it, or None for anything else."""
     if not hasattr(X, "columns") and not hasattr(X, "column_names"):
         return None  # without narwhals, which takes a while to load
@@ -37,7 +37,7 @@ def frame_library(X: Any) -> str | None:
     True
     """
     check_names(X)
-    frame = opened(X)
+    frame = open_frame(X)
     return None if frame is None else str(frame.implementation)
 
 
@@ -52,12 +52,12 @@ def check_names(X: Any) -> None:
         return  # not names
     if repeated:
         raise ValueError(
-            f"X has duplicate column names: {listed(repeated)}; rename or drop the copies, "
+            f"X has duplicate column names: {format_names(repeated)}; rename or drop the copies, "
             "because a name must identify one column"
         )
 
 
-def text_named(X: Any) -> Any:
+def rename_to_text(X: Any) -> Any:
     """The data frame with names of columns that are text: 7 becomes "7"; others as they are.
 
     A table of PyArrow becomes a data frame, and one of narwhals that of its own library.
@@ -65,8 +65,8 @@ def text_named(X: Any) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> from sparsieve.validation.dataframes import text_named
-    >>> list(text_named(pd.DataFrame({7: [1.0], "a": [2.0]})).columns)
+    >>> from sparsieve.validation.dataframes import rename_to_text
+    >>> list(rename_to_text(pd.DataFrame({7: [1.0], "a": [2.0]})).columns)
     ['7', 'a']
     """
     if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
@@ -103,7 +103,7 @@ def check_numbers(X: Any) -> None:
         raise ValueError("X is a data frame with 0 features (columns); at least 1 is needed")
     if all(getattr(dtype, "kind", "O") in _PLAIN for dtype in set(getattr(X, "dtypes", "x"))):
         return  # the usual case, also of tens of thousands of columns
-    frame = opened(X)
+    frame = open_frame(X)
     if frame is None:
         return
     kinds = column_kinds(frame)
@@ -111,14 +111,14 @@ def check_numbers(X: Any) -> None:
         what: [name for name, kind in kinds.items() if kind == what]
         for what in ("text", "date or time", "complex")
     }
-    parts = [f"{what} columns: {listed(names)}" for what, names in found.items() if names]
+    parts = [f"{what} columns: {format_names(names)}" for what, names in found.items() if names]
     if not parts:
         return
     if found["complex"]:
         raise TypeError(f"X has {' and '.join(parts)}; convert them to real numbers or drop them")
     gaps = [name for name in columns_with_gaps(frame) if kinds[name] == "number"]
     if gaps:
-        parts.append(f"columns with missing values: {listed(gaps)}")
+        parts.append(f"columns with missing values: {format_names(gaps)}")
     kind = TypeError if found["date or time"] else ValueError
     raise kind(
         f"X has {', '.join(parts)}; convert them with sparsieve.make_preprocessor(X) in front of "
@@ -177,7 +177,7 @@ def objects_as_numbers(X: Any) -> Any:
     """A data frame of pandas whose objects that are all numbers are numbers; gaps are NaN."""
     if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in set(X.dtypes)):
         return X
-    if (frame := opened(X)) is None:
+    if (frame := open_frame(X)) is None:
         return X
     columns = [
         frame.get_column(name)
@@ -202,7 +202,8 @@ def check_kinds(frame: Any) -> None:
     strange = [name for name, kind in kinds.items() if kind in ("complex", "other")]
     if strange:
         raise TypeError(
-            f"columns {listed(strange)} hold neither real numbers, text nor dates; drop or convert "
+            f"columns {format_names(strange)} hold neither real numbers, text nor dates; drop "
+            "or convert "
             "them"
         )
 
@@ -255,7 +256,7 @@ def _seconds_of_day(moment: Any) -> float:
     return 3600 * moment.hour + 60 * moment.minute + moment.second + 1e-6 * moment.microsecond
 
 
-def framed(values: Any, names: list[str], library: str, like: Any = None) -> Any:
+def make_frame(values: Any, names: list[str], library: str, like: Any = None) -> Any:
     """Columns as a data frame of a library; the rows are called as those of ``like``."""
     if hasattr(values, "toarray"):
         values = values.toarray()

@@ -49,7 +49,7 @@ Cell = tuple[np.ndarray, np.ndarray]
 Outcome = TypeVar("Outcome")
 
 
-def strata_of(y: Any) -> np.ndarray | None:
+def survival_strata(y: Any) -> np.ndarray | None:
     """The strata that survival times carry with them, if they do."""
     names = getattr(getattr(y, "dtype", None), "names", None) or ()
     return y["strata"] if "strata" in names else None
@@ -84,7 +84,7 @@ class Exchange:
     is_stratified: bool = False
 
     @classmethod
-    def of(
+    def from_target(
         cls,
         y: Any,
         *,
@@ -112,7 +112,7 @@ class Exchange:
         >>> from sparsieve.validation.exchange import Exchange
         >>> patients = np.array([0, 0, 0, 1, 1, 2, 2])
         >>> y = np.array(["sick", "sick", "sick", "well", "well", "well", "well"])
-        >>> exchange = Exchange.of(y, groups=patients)
+        >>> exchange = Exchange.from_target(y, groups=patients)
         >>> round(exchange.n_ways), exchange.unit
         (3, 'group')
         >>> order = exchange.order(np.random.default_rng(0))
@@ -171,7 +171,7 @@ class Exchange:
         return sum(len(receivers) for receivers, _ in self.cells)
 
     @property
-    def n_counted(self) -> int:
+    def n_exchangeable(self) -> int:
         """How many groups these are, or samples where those of some groups are exchanged singly."""
         if self.unit == "group":
             return self.n_units
@@ -200,7 +200,7 @@ class Exchange:
         of = donor[unit]
         return self.rows[self.first[of] + place % self.size[of]]
 
-    def tried(self, work: Callable[[np.ndarray], Outcome], rng: Any) -> Outcome:
+    def try_order(self, work: Callable[[np.ndarray], Outcome], rng: Any) -> Outcome:
         """What some work makes of the first random order that it can do anything with.
 
         Orders that it refuses, such as one that leaves a class a single sample, do not count: the
@@ -234,14 +234,15 @@ class Exchange:
             return self.why_not
         ways = round(self.n_ways)
         return (
-            f"y can be shuffled in only {ways} ways, exchanging {self.n_counted} {self.unit}s, so "
+            f"y can be shuffled in only {ways} ways, exchanging {self.n_exchangeable} "
+            f"{self.unit}s, so "
             f"no p-value is below {1 / ways:.2g}; more {self.unit}s are needed"
         )
 
     def sums(self, A: np.ndarray, B: np.ndarray, n_shuffles: int, rng: Any) -> np.ndarray:
         """Sums of the products of A with B in so many random deals."""
-        found = np.full(n_shuffles, self._fixed(A, B))
-        for a, b in self._paired(A, B):
+        found = np.full(n_shuffles, self._constant_part(A, B))
+        for a, b in self._pair_rows(A, B):
             deals = rng.permuted(np.tile(np.arange(len(a)), (n_shuffles, 1)), axis=1)
             for products, places in zip(a @ b.T, deals.T, strict=True):  # a row stays in the cache
                 found += products.take(places)
@@ -249,14 +250,14 @@ class Exchange:
 
     def moments(self, A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
         """Mean and variance over all deals of the sum of the products of A with B."""
-        mean, variance = self._fixed(A, B), 0.0
-        for a, b in self._paired(A, B):
+        mean, variance = self._constant_part(A, B), 0.0
+        for a, b in self._pair_rows(A, B):
             mean += float(a.sum(axis=0) @ b.mean(axis=0))
             a, b = a - a.mean(axis=0), b - b.mean(axis=0)
             variance += float(((a.T @ a) * (b.T @ b)).sum()) / (len(a) - 1)
         return mean, variance
 
-    def _fixed(self, A: np.ndarray, B: np.ndarray) -> float:
+    def _constant_part(self, A: np.ndarray, B: np.ndarray) -> float:
         """What units without others to exchange with add."""
         stays = np.ones(len(self.first), dtype=bool)
         for receivers, _ in self.cells:
@@ -264,7 +265,7 @@ class Exchange:
         rows = self.rows[np.repeat(stays, self.size)]
         return float((A[rows] * B[rows]).sum())
 
-    def _paired(self, A: np.ndarray, B: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _pair_rows(self, A: np.ndarray, B: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of every cell a row of A and of B for each unit, so that products of rows add up."""
         for receivers, donors in self.cells:
             sizes = self.size[receivers]
@@ -306,7 +307,7 @@ def codes_of_rows(values: np.ndarray) -> np.ndarray:
 def _labels(y: np.ndarray, groups: np.ndarray, strata: Any, covariates: Any) -> np.ndarray:
     """The stratum of every sample."""
     labels = np.zeros(len(y), dtype=np.int64)
-    for given in (strata_of(y), strata):
+    for given in (survival_strata(y), strata):
         if given is not None:
             given = np.asarray(given)
             if given.shape != (len(y),):

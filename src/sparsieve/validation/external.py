@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from .._sklearn import check_y, get_output_config
 from ..design import DesignMatrix, external_design
-from .containers import fetched
+from .containers import fetch_values
 from .survival import is_survival
 
 # What a design that is only known through products can be selected from with, for messages.
@@ -103,28 +103,28 @@ def is_tensor(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] == "torch" and hasattr(X, "device")
 
 
-def is_beside(X: Any) -> bool:
+def is_on_device(X: Any) -> bool:
     """Whether X is on a device: a tensor, or the design of one."""
     return is_tensor(X) or (isinstance(X, DesignMatrix) and X.is_on_device)
 
 
-def rows_of(X: Any, rows: Any) -> Any:
+def take_rows(X: Any, rows: Any) -> Any:
     """Some samples of X as ``TrainingData.samples`` gives it."""
     return X.rows(rows) if isinstance(X, DesignMatrix) else X[rows]
 
 
-def places_beside(X: Any, support: np.ndarray) -> Any:
+def native_indices(X: Any, support: np.ndarray) -> Any:
     """The indices of a mask as a tensor on the device of X."""
     import torch
 
     return torch.from_numpy(np.flatnonzero(support)).to(X.device)
 
 
-def output_of(estimator: Any, taken: Any) -> Any:
+def format_output(estimator: Any, taken: Any) -> Any:
     """Selected columns as ``transform`` returns them: in memory where a data frame is asked for."""
     if get_output_config("transform", estimator)["dense"] == "default":
         return taken
-    return taken.detach().cpu().numpy() if is_tensor(taken) else fetched("X", taken)
+    return taken.detach().cpu().numpy() if is_tensor(taken) else fetch_values("X", taken)
 
 
 def check_same_features(estimator: Any, design: Any) -> None:
@@ -144,7 +144,7 @@ def check_same_features(estimator: Any, design: Any) -> None:
     other = [name for name, due in zip(names, known, strict=True) if name != due]
     raise ValueError(
         "The feature names should match those that were passed during fit, in the same order; "
-        f"these differ: {listed(other)}"
+        f"these differ: {format_names(other)}"
     )
 
 

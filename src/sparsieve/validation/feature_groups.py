@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import listed
+from .._checks import format_names
 from .._saved import Ints, Savable
 from .columns import BY_NAME, FixedColumns, FixedGroups, columns_mask
 
@@ -54,7 +54,7 @@ class FeatureGroups(Savable):
     n_features: int
 
     @classmethod
-    def of(cls, estimator: Any, n_features: int) -> FeatureGroups | None:
+    def from_selector(cls, estimator: Any, n_features: int) -> FeatureGroups | None:
         """What the parameter ``feature_groups`` of a selector says, where it has one."""
         # A selector around others has the groups that these have.
         given = getattr(estimator, "_given_groups", getattr(estimator, _PARAMETER, None))
@@ -107,7 +107,7 @@ class FeatureGroups(Savable):
         np.maximum.at(found, self.members, scores[self.numbers])
         return found
 
-    def within(self, columns: np.ndarray) -> np.ndarray:
+    def groups_among(self, columns: np.ndarray) -> np.ndarray:
         """The groups all of whose columns are among these, in the order of their first columns."""
         place = np.full(self.n_features, len(columns))
         place[columns] = np.arange(len(columns))
@@ -124,9 +124,9 @@ class FeatureGroups(Savable):
         """One positive number per group, from a list in their order or a dict by their names."""
         if isinstance(given, Mapping):
             if missing := [name for name in self.names if name not in given]:
-                raise ValueError(f"{parameter} has no value for {listed(missing)}")
+                raise ValueError(f"{parameter} has no value for {format_names(missing)}")
             if strange := [str(name) for name in given if name not in self.names]:
-                raise ValueError(f"{parameter}: there is no feature group {listed(strange)}")
+                raise ValueError(f"{parameter}: there is no feature group {format_names(strange)}")
             given = [given[name] for name in self.names]
         found = np.asarray(given, dtype=np.float64)
         if found.shape != (self.n_groups,):
@@ -138,7 +138,7 @@ class FeatureGroups(Savable):
             raise ValueError(f"{parameter} must be positive and finite")
         return found
 
-    def widened(self, fixed: FixedColumns) -> FixedColumns:
+    def widen(self, fixed: FixedColumns) -> FixedColumns:
         """The columns that are kept and left out where whole groups are."""
         kept = np.logical_or.reduceat(fixed.always[self.members], self.starts[:-1])
         if (kept & np.logical_or.reduceat(fixed.never[self.members], self.starts[:-1])).any():
@@ -148,7 +148,7 @@ class FeatureGroups(Savable):
         return FixedColumns(always, fixed.never & ~always)
 
     def choices(self, fixed: FixedColumns) -> FixedColumns:
-        """The groups that are always and never kept, from the columns that :meth:`widened` gave."""
+        """The groups that are always and never kept, from the columns that :meth:`widen` gave."""
         always = np.logical_and.reduceat(fixed.always[self.members], self.starts[:-1])
         never = np.logical_or.reduceat(fixed.never[self.members], self.starts[:-1])
         if never.all():
@@ -186,7 +186,7 @@ def feature_groups(given: Any, n_features: int, names: Sequence[str] | None) -> 
         if len(groups) < len(given):
             raise ValueError("feature_groups has two groups of the same name")
     elif isinstance(given, ColumnTransformer | OneHotEncoder | Pipeline) or _knows_groups(given):
-        groups, made = columns_made_by(given)
+        groups, made = output_columns(given)
         if made != n_features:
             raise ValueError(
                 f"feature_groups: {type(given).__name__} makes {made} columns, but X has "
@@ -240,7 +240,8 @@ def _complete(
     single = {_name(int(j), names): np.array([j]) for j in alone}
     if clash := [name for name in single if name in groups]:
         raise ValueError(
-            f"feature_groups: {listed(clash)} names a group and a column outside of it; rename one"
+            f"feature_groups: {format_names(clash)} names a group and a column outside of it; "
+            "rename one"
         )
     found = sorted((groups | single).items(), key=lambda item: int(item[1][0]))
     columns = [columns for _, columns in found]
@@ -296,7 +297,7 @@ def _by_label(labels: list[Any]) -> FeatureGroups:
     names = [str(label) for label in seen]
     if len(set(names)) < len(names):
         raise ValueError("feature_groups has labels that differ in type only, such as 1 and '1'")
-    return _numbered(names, numbers)
+    return _number_groups(names, numbers)
 
 
 def _by_number(given: Any, n_features: int) -> FeatureGroups | None:
@@ -309,10 +310,10 @@ def _by_number(given: Any, n_features: int) -> FeatureGroups | None:
     order = np.argsort(firsts)  # as they appear
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return _numbered(list(map(str, labels[order].tolist())), place[numbers])
+    return _number_groups(list(map(str, labels[order].tolist())), place[numbers])
 
 
-def _numbered(names: list[str], numbers: np.ndarray) -> FeatureGroups:
+def _number_groups(names: list[str], numbers: np.ndarray) -> FeatureGroups:
     """The groups with these names, from the number of the group of every column."""
     return FeatureGroups(
         names,
@@ -342,7 +343,7 @@ def source_names(names: Sequence[Any] | np.ndarray) -> list[str]:
     return [str(name).partition(SEPARATOR)[0] for name in names]
 
 
-def columns_made_by(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
+def output_columns(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
     """(output columns by the input column that they come from, number of output columns).
 
     Nothing is read from names, which are ambiguous: ``a_b`` + ``x`` is ``a`` + ``b_x``. Columns
@@ -351,9 +352,9 @@ def columns_made_by(transformer: Any) -> tuple[dict[str, np.ndarray], int]:
     Examples
     --------
     >>> from sklearn.preprocessing import OneHotEncoder
-    >>> from sparsieve.validation.feature_groups import columns_made_by
+    >>> from sparsieve.validation.feature_groups import output_columns
     >>> encoder = OneHotEncoder(drop="if_binary").fit([["a", "x"], ["b", "y"], ["a", "z"]])
-    >>> columns_made_by(encoder)
+    >>> output_columns(encoder)
     ({'x0': array([0]), 'x1': array([1, 2, 3])}, 4)
     """
     check_is_fitted(transformer)
@@ -393,14 +394,14 @@ def _columns_of_parts(transformer: ColumnTransformer) -> tuple[dict[str, np.ndar
         n_columns = max(n_columns, span.stop)
         if span.stop == span.start:
             continue
-        places = _in_order(name, _listed(chosen), inputs)
+        places = _in_order(name, _list_columns(chosen), inputs)
         for source, columns in _sources(name, part, places, span.stop - span.start).items():
             columns = columns + span.start
             groups[source] = np.sort(np.concatenate((groups.get(source, columns[:0]), columns)))
     return groups, n_columns
 
 
-def _listed(chosen: Any) -> Any:
+def _list_columns(chosen: Any) -> Any:
     if isinstance(chosen, slice):
         raise ValueError("feature_groups: name the columns of the ColumnTransformer one by one")
     return [chosen] if isinstance(chosen, str | int) else list(chosen)

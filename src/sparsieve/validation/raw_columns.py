@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
 from .feature_groups import GAP, SEPARATOR
-from .written import POINT, days_of, is_gap, levels_encoded, written_number
+from .written import POINT, encodable_levels, is_gap, read_date, written_number
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
 VALUE, MARK, LEVEL = MADE = ("value", "gap", "level")
@@ -106,9 +106,9 @@ def values_of_frame(frame: Any) -> dict[str, RawValues]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from sparsieve.validation.dataframes import opened
+    >>> from sparsieve.validation.dataframes import open_frame
     >>> from sparsieve.validation.raw_columns import values_of_frame
-    >>> frame = opened(pd.DataFrame({"age": [40, None], "sex": ["m", "f"]}))
+    >>> frame = open_frame(pd.DataFrame({"age": [40, None], "sex": ["m", "f"]}))
     >>> [one.gaps.tolist() for one in values_of_frame(frame).values()]
     [[False, True], [False, False]]
     """
@@ -176,22 +176,24 @@ class RawColumn(Savable):
     leaves_gaps: bool = False
 
     @classmethod
-    def of(cls, name: str, values: RawValues, gaps: str = AS_NAN, **written: Any) -> RawColumn:
+    def from_values(
+        cls, name: str, values: RawValues, gaps: str = AS_NAN, **written: Any
+    ) -> RawColumn:
         """What is made of a column with these values, and how they were ``written``.
 
         Examples
         --------
         >>> from sparsieve.validation.raw_columns import RawColumn, values_of_text
-        >>> RawColumn.of("sex", values_of_text(["m", "f", "m"])).outputs
+        >>> RawColumn.from_values("sex", values_of_text(["m", "f", "m"])).outputs
         ['sex=m']
-        >>> RawColumn.of("sex", values_of_text(["m", "f", None]), "value").outputs
+        >>> RawColumn.from_values("sex", values_of_text(["m", "f", None]), "value").outputs
         ['sex=f', 'sex=m', 'sex=(missing)']
         """
         if values.texts is not None:
             found = set(values.texts.tolist())
             known: list[Any] = [*sorted(found - {None}), *[None] * (None in found)]
             leaves_gaps = gaps == AS_NAN and None in found
-            levels = levels_encoded(known[:-1] if leaves_gaps else known)
+            levels = encodable_levels(known[:-1] if leaves_gaps else known)
             outputs = [f"{name}{SEPARATOR}{_level(level)}" for level in levels]
             made = [LEVEL] * len(levels)
             return cls(name, TEXT, outputs, made, levels, known, leaves_gaps=leaves_gaps)
@@ -201,7 +203,7 @@ class RawColumn(Savable):
         kind, levels = DATE if values.is_date else NUMBER, [None] * len(parts)
         return cls(name, kind, [*parts], [*parts.values()], levels, **written)
 
-    def restricted(self, outputs: set[str]) -> RawColumn:
+    def restrict(self, outputs: set[str]) -> RawColumn:
         """The same with some of what it makes."""
         some = [j for j, name in enumerate(self.outputs) if name in outputs]
         parts: dict[str, Any] = {
@@ -209,7 +211,7 @@ class RawColumn(Savable):
         }
         return replace(self, **parts)
 
-    def read(self, values: RawValues) -> RawValues:
+    def convert(self, values: RawValues) -> RawValues:
         """New values as the kind that this column is."""
         numbers, texts = values.numbers, values.texts
         if self.kind == TEXT:
@@ -230,7 +232,7 @@ class RawColumn(Savable):
     def _number(self, text: str | None) -> float:
         if text is None or text in self.odd:
             return np.nan
-        found = days_of(text, self.month_first)
+        found = read_date(text, self.month_first)
         found = written_number(text, self.decimal) if found is None else found
         if found is None:
             raise self._other(repr(text))
@@ -245,7 +247,7 @@ class RawColumn(Savable):
 
     def numbers(self, values: RawValues) -> list[np.ndarray]:
         """What is made of new values."""
-        values = self.read(values)
+        values = self.convert(values)
         gaps = values.gaps
         if self.kind == TEXT:
             texts = np.where(gaps, GAP, values.texts)  # type: ignore[arg-type]
@@ -261,8 +263,8 @@ class RawColumn(Savable):
         if self.kind != TEXT:
             return ""
         known = {_level(value) for value in self.known}
-        new = sorted({_level(value) for value in self.read(values).texts} - known)  # type: ignore[union-attr]
-        return f"{self.name!r} has values unknown to the model: {listed(new)}" if new else ""
+        new = sorted({_level(value) for value in self.convert(values).texts} - known)  # type: ignore[union-attr]
+        return f"{self.name!r} has values unknown to the model: {format_names(new)}" if new else ""
 
 
 def _level(value: Any) -> str:
@@ -270,7 +272,7 @@ def _level(value: Any) -> str:
     return GAP if is_gap(value) else str(value).strip()
 
 
-def places_of(columns: list[RawColumn] | tuple[RawColumn, ...]) -> dict[str, list[int]]:
+def output_places(columns: list[RawColumn] | tuple[RawColumn, ...]) -> dict[str, list[int]]:
     """The places of what is made of each column, by its name."""
     ends = np.cumsum([len(one.outputs) for one in columns]).tolist()
     return {
@@ -279,6 +281,6 @@ def places_of(columns: list[RawColumn] | tuple[RawColumn, ...]) -> dict[str, lis
     }
 
 
-def numbers_made(columns: list[RawColumn], values: Mapping[str, RawValues]) -> np.ndarray:
+def stack_numbers(columns: list[RawColumn], values: Mapping[str, RawValues]) -> np.ndarray:
     """What is made of all columns, beside each other."""
     return np.column_stack([part for one in columns for part in one.numbers(values[one.name])])

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
-from .raw_columns import AS_NAN, TEXT, RawColumn, RawValues, numbers_made, places_of
+from .._checks import format_names
+from .raw_columns import AS_NAN, TEXT, RawColumn, RawValues, output_places, stack_numbers
 from .written import (
     COMMA,
     MAX_CATEGORIES,
     POINT,
     TextKind,
     alike,
-    dates_read,
+    date_notes,
     decimal_sign,
     shared_sign,
     text_kind,
@@ -67,21 +67,21 @@ class Plan:
         return [name for column in self.columns for name in column.outputs]
 
     @property
-    def encoded(self) -> list[str]:
+    def encoded_columns(self) -> list[str]:
         """The columns that become zeros and ones."""
         return [one.name for one in self.columns if one.kind == TEXT and one.outputs]
 
     @property
     def places(self) -> dict[str, list[int]]:
         """The places of what is made of each column that is used."""
-        return places_of(self.columns)
+        return output_places(self.columns)
 
     def numbers(self) -> np.ndarray:
         """All that is made, beside each other."""
-        return numbers_made(self.columns, self.values)
+        return stack_numbers(self.columns, self.values)
 
 
-def planned(
+def make_plan(
     values: Mapping[str, RawValues],
     *,
     gaps: str = AS_NAN,
@@ -121,9 +121,9 @@ def planned(
     Examples
     --------
     >>> from sparsieve.validation.raw_columns import values_of_array
-    >>> from sparsieve.validation.raw_tables import planned
+    >>> from sparsieve.validation.raw_tables import make_plan
     >>> table = {"who": ["p1", "p2", "p3"], "age": ["40", "-", "61"], "sex": ["m", "f", "m"]}
-    >>> plan = planned({name: values_of_array(some) for name, some in table.items()})
+    >>> plan = make_plan({name: values_of_array(some) for name, some in table.items()})
     >>> plan.names, plan.gaps, plan.id_name
     (['age', 'sex=m'], ['age'], 'who')
     """
@@ -147,7 +147,7 @@ def planned(
         missed = given.gaps
         share = float(missed.mean()) if len(missed) else 0.0
         if max_missing is not None and (share == 1.0 or share > max_missing):
-            _refuse_where_kept(name, keep, f"{100 * share:.0f} % of its values are missing")
+            _refuse_required_column(name, keep, f"{100 * share:.0f} % of its values are missing")
             missing.append(name)
             plan.left_out[name] = text
             continue
@@ -155,7 +155,7 @@ def planned(
             is_name = decides and text.kind == "name"
             if is_name or text.n_values > max_categories:
                 several = f"its text has {text.n_values} different values; raise max_categories"
-                _refuse_where_kept(name, keep, several)
+                _refuse_required_column(name, keep, several)
                 plan.left_out[name] = text
                 if is_name and not plan.id_name:
                     plan.id_name = name
@@ -180,24 +180,24 @@ def planned(
         how: dict[str, Any] = {"decimal": sign}
         if text is not None:
             how |= {"month_first": text.month_first, "odd": [*text.odd]}
-        plan.columns.append(RawColumn.of(name, given, gaps, **how))
+        plan.columns.append(RawColumn.from_values(name, given, gaps, **how))
     plan.values = found
     plan.notes = list(_notes(plan, max_categories, max_missing, missing))
     if constant:
-        plan.notes.append(f"left out {listed(constant)}: the same value in every row")
+        plan.notes.append(f"left out {format_names(constant)}: the same value in every row")
     if written:
-        plan.notes.append(f"read the text of {listed(written)} as numbers")
+        plan.notes.append(f"read the text of {format_names(written)} as numbers")
     if commas:
-        plan.notes.append(f"took the commas of {listed(commas)} for decimal signs")
-    plan.notes += dates_read(dates)
+        plan.notes.append(f"took the commas of {format_names(commas)} for decimal signs")
+    plan.notes += date_notes(dates)
     plan.odd = list(_odd_cells(odd))
     plan.notes += plan.odd
     plan.notes += _spelt_alike(plan)
-    plan.changes = bool(plan.left_out or written or dates or plan.encoded)
+    plan.changes = bool(plan.left_out or written or dates or plan.encoded_columns)
     names = plan.names
     if len(set(names)) < len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"two columns would be called {listed(twice)}; rename one")
+        raise ValueError(f"two columns would be called {format_names(twice)}; rename one")
     return plan
 
 
@@ -216,7 +216,7 @@ def _notes(
     if missing:
         share = float(max_missing or 0.0)
         why = "all" if share >= 1.0 else f"more than {100 * share:g} % of the"
-        yield f"left out {listed(missing)}: {why} values are missing (max_missing={share:g})"
+        yield f"left out {format_names(missing)}: {why} values are missing (max_missing={share:g})"
 
 
 def _is_constant(values: RawValues) -> bool:
@@ -233,7 +233,7 @@ def _odd_cells(columns: Mapping[str, TextKind]) -> Iterable[str]:
         n_cells = sum(text.odd.values())
         those = "cells of {} that are" if n_cells > 1 else "cell of {} that is"
         cells = f"{n_cells} {those.format(repr(name))} no {text.kind}"
-        yield f"took {cells} for missing: {listed(text.odd)}"
+        yield f"took {cells} for missing: {format_names(text.odd)}"
 
 
 def _spelt_alike(plan: Plan) -> Iterable[str]:
@@ -250,6 +250,6 @@ def _spelt_alike(plan: Plan) -> Iterable[str]:
             )
 
 
-def _refuse_where_kept(name: str, keep: Collection[str], why: str) -> None:
+def _refuse_required_column(name: str, keep: Collection[str], why: str) -> None:
     if name in keep:
         raise ValueError(f"column {name!r} cannot be used: {why}")

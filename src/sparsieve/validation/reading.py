@@ -46,7 +46,9 @@ class Order(NamedTuple):
         return self.chance <= _UNUSUAL
 
 
-def order_in(X: Any, values: np.ndarray, counts: np.ndarray, codes: np.ndarray) -> Order | None:
+def compare_order(
+    X: Any, values: np.ndarray, counts: np.ndarray, codes: np.ndarray
+) -> Order | None:
     """Compare the numbers with other assignments; None where X is not in memory or says nothing.
 
     The features that a linear model would take for the numbers as they are follow quantities
@@ -66,13 +68,13 @@ def order_in(X: Any, values: np.ndarray, counts: np.ndarray, codes: np.ndarray) 
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.validation.reading import order_in
+    >>> from sparsieve.validation.reading import compare_order
     >>> rng = np.random.default_rng(0)
     >>> X, codes = rng.normal(size=(300, 5)), np.arange(300) % 10
-    >>> order_in(X, np.arange(10), np.full(10, 30), codes).is_clear
+    >>> compare_order(X, np.arange(10), np.full(10, 30), codes).is_clear
     False
     >>> X[:, 2] += codes / 2
-    >>> order_in(X, np.arange(10), np.full(10, 30), codes).is_clear
+    >>> compare_order(X, np.arange(10), np.full(10, 30), codes).is_clear
     True
     """
     matrix = _in_memory(X)
@@ -169,8 +171,8 @@ def read_task(y: Any, X: Any = None, option: str = 'task="{}"') -> tuple[str, st
 
     Text, booleans, categories and whole numbers (also as floats) are classes, numbers with
     fractions are quantities. More than five different whole numbers are quantities where their
-    order shows in X (:func:`~sparsieve.validation.reading.order_in`), and where they are more than
-    20 with fewer than five samples each on average, unless they are codes whose order does not
+    order shows in X (:func:`~sparsieve.validation.reading.compare_order`), and where they are more
+    than 20 with fewer than five samples each on average, unless they are codes whose order does not
     show. Codes begin with 0 or 1 and leave none out. Said are quantities, and classes that are no
     codes, have fewer than five samples or could be ordered. Read the whole of y and hand the
     answer on to folds and subsamples.
@@ -217,7 +219,7 @@ def read_values(
         return natural, ""
     is_many = len(values) > MAX_CLASSES and len(y) < MIN_SAMPLES_PER_CLASS * len(values)
     are_codes = bool(values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1)
-    order = None if X is None else order_in(X, values, counts, places(y, values))
+    order = None if X is None else compare_order(X, values, counts, places(y, values))
     has_order = order is not None and order.is_possible
     could_be_codes = are_codes and counts.min() > 1 and order is not None and not has_order
     held = f"y holds {len(values)} different whole numbers in {len(y)} samples and is treated as"

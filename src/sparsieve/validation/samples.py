@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from .._sklearn import check_sample_weight
 from .target import Target
 
@@ -154,7 +154,8 @@ def class_weights(
     unknown = [label for label in class_weight if label not in labels]
     if unknown and any(label not in class_weight for label in labels):
         raise ValueError(
-            f"class_weight contains {listed(unknown)}, but the classes of y are {listed(labels)}; "
+            f"class_weight contains {format_names(unknown)}, but the classes of y are "
+            f"{format_names(labels)}; "
             "use these labels"
         )
     for label, weight in class_weight.items():

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 from ..solvers.losses.cox import Survival
 from .containers import plain_vector
 
@@ -34,7 +34,7 @@ HOW = (
 )
 
 
-def survival_of(y: np.ndarray) -> Survival:
+def survival_parts(y: np.ndarray) -> Survival:
     """The parts of a y as :func:`as_survival` returns it."""
     names = y.dtype.names or ()
     further = (np.ascontiguousarray(y[n]) if n in names else None for n in _FURTHER)
@@ -117,7 +117,7 @@ def as_survival(
     >>> y["event"].tolist(), y["time"].tolist()
     ([True, False, True], [5.0, 2.0, 7.0])
     """
-    columns = _columns_of(y)
+    columns = _survival_columns(y)
     found = {name: columns.pop(name) for name in _FURTHER if name in columns}
     if len(columns) != 2:
         raise ValueError(
@@ -127,7 +127,10 @@ def as_survival(
     event_name = _event_by_kind(columns) or list(columns)[1]
     event = _events(columns.pop(event_name), event_name, event_value)
     ((time_name, values),) = columns.items()
-    parts = {"event": event, "time": _numbers(values, f"survival times {_named(time_name)}")}
+    parts = {
+        "event": event,
+        "time": _numbers(values, f"survival times {_column_phrase(time_name)}"),
+    }
     if (entry := found.get("entry") if entry is None else entry) is not None:
         parts["entry"] = _numbers(entry, "entry times")
     if (strata := found.get("strata") if strata is None else strata) is not None:
@@ -181,7 +184,7 @@ def _columns_of_frame(y: Any) -> dict[Any, Any] | None:
     return {name: y[name] for name in y.columns}
 
 
-def _columns_of(y: Any) -> dict[Any, Any]:
+def _survival_columns(y: Any) -> dict[Any, Any]:
     """The columns by their names; plain ones are (time, event)."""
     names = getattr(getattr(y, "dtype", None), "names", None)
     if names:
@@ -218,15 +221,15 @@ def _kind(column: Any) -> str:
     return kind if isinstance(kind, str) else np.asarray(column).dtype.kind
 
 
-def _named(name: Any) -> str:
+def _column_phrase(name: Any) -> str:
     return "" if name in ("time", "event") else f"in {name!r} "
 
 
 def _events(values: Any, name: Any, event_value: Any = None) -> np.ndarray:
-    where = f"the event {_named(name)}".strip()
+    where = f"the event {_column_phrase(name)}".strip()
     values = _plain(values, where)
     if event_value is not None:
-        return _equal_to(values, event_value, where)
+        return _find_events(values, event_value, where)
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind in "iuf":
@@ -234,18 +237,18 @@ def _events(values: Any, name: Any, event_value: Any = None) -> np.ndarray:
         odd = np.unique(values[(values != 0) & (values != 1)])
         if not len(odd):
             return values.astype(bool)
-        raise ValueError(f"{where} holds {listed(odd.tolist())}; {_CODES}")
+        raise ValueError(f"{where} holds {format_names(odd.tolist())}; {_CODES}")
     labels = sorted({str(value) for value in values.ravel()})
     codes = {label: _CODED.match(label) for label in labels}
     if all(codes.values()) and len({found[1] for found in codes.values() if found}) == len(labels):
         return np.array([str(value).lstrip()[0] == "1" for value in values])
     raise ValueError(
-        f"{where} holds {listed(labels)}; say which of them is the event, for example with "
+        f"{where} holds {format_names(labels)}; say which of them is the event, for example with "
         f"event_value={labels[-1]!r}, or {_CODES}"
     )
 
 
-def _equal_to(values: np.ndarray, event_value: Any, where: str) -> np.ndarray:
+def _find_events(values: np.ndarray, event_value: Any, where: str) -> np.ndarray:
     """Where the label of the event stands, whether it is written as a number or as text."""
     wanted = {str(event_value).strip().casefold()}
     if not isinstance(event_value, str | bool | np.bool_):
@@ -254,7 +257,7 @@ def _equal_to(values: np.ndarray, event_value: Any, where: str) -> np.ndarray:
     found = np.array([text.casefold() in wanted for text in texts])
     if not found.any():
         raise ValueError(
-            f"{where} never holds {event_value!r}; it holds {listed(sorted(set(texts)))}"
+            f"{where} never holds {event_value!r}; it holds {format_names(sorted(set(texts)))}"
         )
     return found
 

@@ -27,7 +27,7 @@ from .survival import (
     check_informative,
     is_survival,
     may_be_survival,
-    survival_of,
+    survival_parts,
 )
 from .values import check_target_size
 
@@ -63,7 +63,7 @@ class Target:
     @property
     def survival(self) -> Survival:
         """Times, events, entry times and strata of a survival target."""
-        return survival_of(self.events)
+        return survival_parts(self.events)
 
     def rows(self, index: np.ndarray) -> Target:
         """The target of these samples; classes keep their columns."""
@@ -122,7 +122,7 @@ def check_varies(y: Any) -> None:
         )
 
 
-def task_of(estimator: Any, y: Any) -> str:
+def requested_task(estimator: Any, y: Any) -> str:
     """How the estimator was asked to read y, which must still be as the user gave it."""
     task: str = getattr(estimator, "_asked_task", "") or getattr(estimator, "task", "auto")
     if task == "auto" and is_categorical(y):
@@ -137,13 +137,13 @@ def task_of(estimator: Any, y: Any) -> str:
     return task
 
 
-def task_read(fitted: Any, y: Any) -> str:
+def training_task(fitted: Any, y: Any) -> str:
     """How a fitted selector read the y that it was fitted on."""
     if is_survival(y):
         return "survival"
     if getattr(fitted, "classes_", None) is not None:
         return "classification"
-    return "counts" if task_of(fitted, None) == "counts" else "regression"
+    return "counts" if requested_task(fitted, None) == "counts" else "regression"
 
 
 def estimator_target(estimator: Any, y: np.ndarray | None, task: str, X: Any) -> Target:

@@ -20,7 +20,7 @@ from .external import check_same_device, checked_design, resolved_place
 from .feature_groups import FeatureGroups
 from .samples import combined_weights, positive_weights
 from .survival import as_survival
-from .target import Target, estimator_target, task_of
+from .target import Target, estimator_target, requested_task
 from .values import (
     canonical,
     check_finite_target,
@@ -87,7 +87,7 @@ class TrainingData:
     def allowed_design(self) -> DesignMatrix:
         """X without the columns of ``never_keep``: those at the places ``fixed.allowed``."""
         fixed = self.fixed
-        return self.design.columns(fixed.allowed) if fixed.never.any() else self.design
+        return self.design.columns(fixed.candidates) if fixed.never.any() else self.design
 
     @property
     def rows(self) -> np.ndarray:
@@ -101,7 +101,7 @@ class TrainingData:
             X = design.matrix
         elif isinstance(design, DenseDesign):
             X = design.array
-        elif design.is_on_device and design.is_there:
+        elif design.is_on_device and design.is_resident:
             X = design.tensor
         else:
             raise TypeError(
@@ -113,11 +113,11 @@ class TrainingData:
     def samples(self) -> tuple[Any, Any]:
         """(X, y) as :meth:`arrays`, for who fits others on some of the samples.
 
-        X on a device is its design, whose rows :func:`~sparsieve.validation.external.rows_of`
+        X on a device is its design, whose rows :func:`~sparsieve.validation.external.take_rows`
         takes without a copy. All of its values are looked at here.
         """
         design: Any = self.design
-        if not (design.is_on_device and design.is_there):
+        if not (design.is_on_device and design.is_resident):
             return self.arrays()
         design.device_moments()  # which refuses values that are no numbers
         return design, self._plain_target
@@ -148,7 +148,7 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     if not estimator._needs_target:
         y = sample_weight = None
     check_same_device(X, {"y": y, "sample_weight": sample_weight})
-    task = task_of(estimator, y)
+    task = requested_task(estimator, y)
     if getattr(y, "shape", ())[1:] == (1,) and is_classifier(estimator):
         # In the words that scikit-learn's own checks look for.
         warn_user(
@@ -177,9 +177,12 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
         )
     target = estimator_target(estimator, y, task, X)
     weights = combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)
-    fixed, groups = FixedColumns.of(estimator, X.shape[1]), FeatureGroups.of(estimator, X.shape[1])
+    fixed, groups = (
+        FixedColumns.from_selector(estimator, X.shape[1]),
+        FeatureGroups.from_selector(estimator, X.shape[1]),
+    )
     if groups is not None:
-        fixed = groups.widened(fixed)
+        fixed = groups.widen(fixed)
     design = as_design(X)
     if unit is not None:
         design.unit = unit

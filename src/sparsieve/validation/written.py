@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import listed
+from .._checks import format_names
 
 _TIME = r"(?:[T ](\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?))?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _TIME)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + _TIME)
 
 
-def days_of(text: str, month_first: bool = False) -> float | None:
+def read_date(text: str, month_first: bool = False) -> float | None:
     """Days since 1970 of a date, with or without a time; None for other text.
 
     Years have four digits and stand first, as in 2024-05-31 and 2024/05/31, or last, as in
@@ -28,10 +28,10 @@ def days_of(text: str, month_first: bool = False) -> float | None:
 
     Examples
     --------
-    >>> from sparsieve.validation.written import days_of
-    >>> days_of("1970-01-02"), days_of("1970-01-02T12:00:00Z"), days_of("1970-02-30")
+    >>> from sparsieve.validation.written import read_date
+    >>> read_date("1970-01-02"), read_date("1970-01-02T12:00:00Z"), read_date("1970-02-30")
     (1.0, 1.5, None)
-    >>> days_of("03.01.1970"), days_of("03/01/1970"), days_of("01/03/1970", month_first=True)
+    >>> read_date("03.01.1970"), read_date("03/01/1970"), read_date("01/03/1970", month_first=True)
     (2.0, 2.0, 2.0)
     """
     text = text.strip()
@@ -124,15 +124,15 @@ def written_number(text: str, decimal: str = POINT) -> float | None:
         text = text[:-1].rstrip()
         if not text:
             return None
-    return plain_number(_ungrouped(text, decimal))
+    return plain_number(_normalise_number(text, decimal))
 
 
 def grouped_number(text: str, decimal: str = POINT) -> float:
     """A number whose thousands may be set apart; any other text is a ValueError."""
-    return float(_ungrouped(text.strip(), decimal))
+    return float(_normalise_number(text.strip(), decimal))
 
 
-def _ungrouped(text: str, decimal: str) -> str:
+def _normalise_number(text: str, decimal: str) -> str:
     """The number without separators of thousands and with a decimal point."""
     if (grouped := _GROUPED[decimal].fullmatch(text)) is not None:
         text = text.replace(grouped[1], "")
@@ -230,10 +230,10 @@ def text_kind(
     if not found:
         return TextKind("empty", 0)
     month_first, either = order_of_dates(found)
-    as_date = partial(days_of, month_first=month_first)
+    as_date = partial(read_date, month_first=month_first)
     as_number = partial(written_number, decimal=decimal)
     for kind, read in (("date", as_date), ("number", as_number)):
-        if (numbers := _mostly_read(found, read)) is not None:
+        if (numbers := _accept_mostly_numbers(found, read)) is not None:
             read_as = np.array([numbers.get(text, np.nan) for text in texts])
             order = (month_first, either) if kind == "date" else (False, "")
             odd = {text: times for text, times in found.items() if text not in numbers}
@@ -243,23 +243,23 @@ def text_kind(
     return TextKind("wordy" if len(found) > max_categories else "category", len(found))
 
 
-def levels_encoded(known: Sequence[Any]) -> list[Any]:
+def encodable_levels(known: Sequence[Any]) -> list[Any]:
     """The values of a text that get a column of zeros and ones: of two the second says all.
 
     Examples
     --------
-    >>> from sparsieve.validation.written import levels_encoded
-    >>> levels_encoded(["f", "m"]), levels_encoded(["a", "b", None])
+    >>> from sparsieve.validation.written import encodable_levels
+    >>> encodable_levels(["f", "m"]), encodable_levels(["a", "b", None])
     (['m'], ['a', 'b', None])
     """
     return list(known[1:] if len(known) == 2 else known)
 
 
-def dates_read(kinds: Mapping[str, TextKind]) -> list[str]:
+def date_notes(kinds: Mapping[str, TextKind]) -> list[str]:
     """How columns of dates were read, in sentences; ``kinds`` has them by name."""
     unclear = {name: one for name, one in kinds.items() if one.either}
     plain = [name for name in kinds if name not in unclear]
-    said = [f"read {listed(plain)} as days since 1970"] if plain else []
+    said = [f"read {format_names(plain)} as days since 1970"] if plain else []
     for name, one in unclear.items():
         day, month = re.findall(r"\d+", one.either)[:2]
         said.append(
@@ -282,7 +282,7 @@ def is_gap(value: Any, words: Collection[str] = MISSING) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
 
 
-def _mostly_read(texts: Counter[str], read: Any) -> dict[Any, float] | None:
+def _accept_mostly_numbers(texts: Counter[str], read: Any) -> dict[Any, float] | None:
     """The texts with their numbers; None where more than a few cells have none."""
     numbers: dict[Any, float] = {}
     left = most = int(MAX_ODD * texts.total())

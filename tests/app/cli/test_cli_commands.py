@@ -158,7 +158,7 @@ def test_demo_selects_inside_the_folds():
     rng = np.random.default_rng(0)
     noise = Dataset(name="noise", X=rng.normal(size=(60, 3000)), y=np.arange(60) % 2)
     noise.relevant = np.empty(0, dtype=int)
-    row, _ = demo_module._searched("fisher", noise, "best")
+    row, _ = demo_module._search_count("fisher", noise, "best")
     assert row["accuracy"] < 0.7
 
 

@@ -46,7 +46,9 @@ def test_a_curve_is_that_of_a_plain_loop(wine):
             model.fit(values[train][:, kept], Y[train])
             wanted.append(accuracy_score(Y[test], model.predict(values[test][:, kept])))
         result = wine.methods["f-statistic"]
-        found = result.scores_at("accuracy", row) if k == wine.k else result.scores["accuracy"][row]
+        found = (
+            result.split_scores("accuracy", row) if k == wine.k else result.scores["accuracy"][row]
+        )
         np.testing.assert_allclose(found, wanted)
     guess = [np.mean(Y[test] == Y[train].mode()[0]) for train, test in FOLDS.split(values, Y)]
     np.testing.assert_allclose(wine.guess["accuracy"], guess)

@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 from sparsieve import compare
 from sparsieve.app.plotting.selection import file_name
 from sparsieve.app.report import comparison_report
-from sparsieve.app.report.packing import charts_of
+from sparsieve.app.report.packing import collect_charts
 
 pytest.importorskip("matplotlib")
 
@@ -17,7 +17,7 @@ def test_every_chart_of_the_report_is_saved(tmp_path):
         *load_wine(return_X_y=True, as_frame=True), ["fisher", "mrmr"], ks=[1, 3], cv=2, n_repeats=1
     )
     paths = found.save_figures(tmp_path, width="double", formats=("svg",))
-    charts = charts_of(comparison_report(found))
+    charts = collect_charts(comparison_report(found))
     assert [path.stem for path in paths] == [*(file_name(c.title) for c in charts), "captions"]
     assert len(charts) >= 7
     assert paths[0].name == "accuracy-over-the-number-of-features.svg"

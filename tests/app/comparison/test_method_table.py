@@ -39,7 +39,7 @@ def test_intervals_and_p_values_are_those_of_the_textbook(found, tmp_path):
     found.export(tmp_path / "t.csv")
     read = pd.read_csv(tmp_path / "t.csv").set_index("method")
     row = found.ks.index(found.k)
-    scores = {name: result.scores_at("accuracy", row) for name, result in found.methods.items()}
+    scores = {name: result.split_scores("accuracy", row) for name, result in found.methods.items()}
     best = max(scores, key=lambda name: scores[name].mean())
     for name, values in scores.items():
         error = values.std(ddof=1) * np.sqrt(1 / 6 + found.test_share)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sparsieve.app.io import DataError, read_table
-from sparsieve.app.io.labels import Column, target_of
+from sparsieve.app.io.labels import Column, read_target
 
 APART = [
     ["01", "1"],
@@ -184,7 +184,7 @@ def test_decimal_numbers_of_parquet_are_numbers(tmp_path):
 
 def test_integers_beyond_what_numpy_counts_with():
     for numbers in ([2**70, 2**70 + 1], [2**63, -1], [2**64 - 1, 2**63]):
-        y, _ = target_of(Column("y", "target 'y'", numbers), "d")
+        y, _ = read_target(Column("y", "target 'y'", numbers), "d")
         assert len(set(y.tolist())) == 2
         assert [str(value) for value in y.tolist()] == [str(number) for number in numbers]
 

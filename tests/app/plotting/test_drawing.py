@@ -11,12 +11,12 @@ from sparsieve.app.plotting.chart_display import ChartDisplay
 from sparsieve.app.plotting.drawing import _KINDS
 from sparsieve.app.report.charts import _KINDS as VEGA_KINDS
 from sparsieve.app.report.comparison_sections import diagram_rows
-from sparsieve.app.report.elements import chart_of
+from sparsieve.app.report.elements import make_chart
 from sparsieve.app.report.encodings import LEVEL, series_colours
 
 
 def drawn(*arguments, **options):
-    display = ChartDisplay(chart_of("A title", *arguments, **options)).plot()
+    display = ChartDisplay(make_chart("A title", *arguments, **options)).plot()
     display.figure_.canvas.draw()
     return display
 
@@ -147,7 +147,7 @@ def test_long_names_lose_their_middle_and_stay_different():
 def test_names_below_a_map_do_not_touch(n, width):
     rows = [("row", f"column {j}", 1.0) for j in range(n)]
     figure, ax = plt.subplots(figsize=(width, 3), layout="constrained")
-    ChartDisplay(chart_of("t", "heatmap", rows, {"y": "", "x": "", "value": ""})).plot(ax=ax)
+    ChartDisplay(make_chart("t", "heatmap", rows, {"y": "", "x": "", "value": ""})).plot(ax=ax)
     figure.canvas.draw()
     labels = [text for text in ax.get_xticklabels() if text.get_text()]
     assert labels

@@ -6,12 +6,16 @@ import pytest
 
 from sparsieve.app.plotting.chart_display import ChartDisplay
 from sparsieve.app.plotting.selection import save_displays
-from sparsieve.app.report.elements import chart_of
+from sparsieve.app.report.elements import make_chart
 
 BARS = ChartDisplay(
-    chart_of("Scores", "bars", [("gene α", 0.5), ("$x$", 0.2)], {"y": "", "x": "score"}, "A note.")
+    make_chart(
+        "Scores", "bars", [("gene α", 0.5), ("$x$", 0.2)], {"y": "", "x": "score"}, "A note."
+    )
 )
-LINES = ChartDisplay(chart_of("Lines", "lines", [(1, 0.5), (2, 0.7)], {"x": "k", "y": "accuracy"}))
+LINES = ChartDisplay(
+    make_chart("Lines", "lines", [(1, 0.5), (2, 0.7)], {"x": "k", "y": "accuracy"})
+)
 
 
 def millimetres(svg):

@@ -21,7 +21,7 @@ from sparsieve import (
 )
 from sparsieve.app.plotting.kinds import KINDS
 from sparsieve.app.report import selector_report
-from sparsieve.app.report.packing import charts_of
+from sparsieve.app.report.packing import collect_charts
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 
@@ -42,7 +42,7 @@ def selector(wine):
 def test_charts_of_a_report_and_displays_have_one_description(selector, wine):
     X, y = wine
     report = selector_report(selector, X, y, cv=3, null=None, oddities=())
-    charts = {chart.title: chart for chart in charts_of(report)}
+    charts = {chart.title: chart for chart in collect_charts(report)}
     made = [
         *(
             plot(selector, X, y, kind)

@@ -1,15 +1,15 @@
 import pytest
 
 from sparsieve.app.report.comparison_sections import diagram_rows
-from sparsieve.app.report.elements import Section, chart_of
-from sparsieve.app.report.packing import charts_of, still
+from sparsieve.app.report.elements import Section, make_chart
+from sparsieve.app.report.packing import collect_charts, still
 from sparsieve.app.report.page import Report
 from sparsieve.app.report.wording import alt_text
 
 
 def test_lines_say_where_they_begin_and_end():
     rows = [(10, 0.9, "a"), (1, 0.5, "a"), (1, 0.25, "b")]
-    chart = chart_of("Accuracy", "lines", rows, {"x": "features", "y": "accuracy", "series": ""})
+    chart = make_chart("Accuracy", "lines", rows, {"x": "features", "y": "accuracy", "series": ""})
     assert alt_text(chart) == (
         "Accuracy: line chart of accuracy over features. a goes from 0.5 at 1 to 0.9 at 10. "
         "b goes from 0.25 at 1 to 0.25 at 1."
@@ -18,7 +18,7 @@ def test_lines_say_where_they_begin_and_end():
 
 def test_bars_name_the_largest_whatever_their_sign():
     rows = [("u", 0.1), ("v", -0.9), ("w", None), ("x", 0.5), ("z", 0.2)]
-    assert alt_text(chart_of("W", "bars", rows, {"y": "", "x": "weight"})).endswith(
+    assert alt_text(make_chart("W", "bars", rows, {"y": "", "x": "weight"})).endswith(
         "5 rows by weight. Largest: v -0.9, x 0.5 and z 0.2."
     )
 
@@ -53,13 +53,13 @@ def test_bars_name_the_largest_whatever_their_sign():
     ],
 )
 def test_other_kinds(kind, rows, titles, said):
-    assert alt_text(chart_of("T", kind, rows, titles)) == f"T: {said}"
+    assert alt_text(make_chart("T", kind, rows, titles)) == f"T: {said}"
 
 
 def test_ranks_are_named():
     rows = [tuple(row.values()) for row in diagram_rows(["a", "b"], [1.0, 2.0], 0.5)]
     titles = {name: name for name in ("part", "x", "x2", "y", "y2", "text")}
-    said = alt_text(chart_of("Ranks", "critical-difference", rows, titles))
+    said = alt_text(make_chart("Ranks", "critical-difference", rows, titles))
     assert said.endswith("the best first: a 1.00 and b 2.00.")
 
 
@@ -68,7 +68,7 @@ def test_a_still_shows_what_a_page_shows_first():
     titles = {"score": "score", "x": "k", "y": "mean score"}
     note = "Mean of folds. Click names in the legend (with Shift for several) to bring them out."
     how = {"controls": ("score",), "initial": {"score": "accuracy"}}
-    found = still(chart_of("Scores", "lines", rows, titles, note, **how))
+    found = still(make_chart("Scores", "lines", rows, titles, note, **how))
     assert (found.columns["x"].values, found.columns["y"].values) == ([1, 2], [0.5, 0.6])
     assert found.columns["y"].title == "accuracy"
     assert (found.note, found.controls) == ("Mean of folds.", ())
@@ -77,9 +77,11 @@ def test_a_still_shows_what_a_page_shows_first():
 def test_charts_of_a_slider_are_shown_at_its_last_place():
     from sparsieve.app.report.elements import Explorer, Step
 
-    chart = chart_of("Dots", "points", [(1, 0.0, 0.0), (2, 1.0, 1.0)], {"k": "", "x": "", "y": ""})
+    chart = make_chart(
+        "Dots", "points", [(1, 0.0, 0.0), (2, 1.0, 1.0)], {"k": "", "x": "", "y": ""}
+    )
     steps = [Step(1, ["a"], [0]), Step(2, ["a", "b"], [0, 1])]
-    (found,) = charts_of(Report("r", "h", [Section("s", (), [Explorer("e", steps, [chart])])]))
+    (found,) = collect_charts(Report("r", "h", [Section("s", (), [Explorer("e", steps, [chart])])]))
     assert {name: column.values for name, column in found.columns.items()} == {
         "x": [1.0],
         "y": [1.0],

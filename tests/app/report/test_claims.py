@@ -89,8 +89,8 @@ def test_without_claims_weaker_ones_and_sample_sizes_are_named(noise):
     t = stats.t.isf(smallest / 2, rest)
     assert rank == 1
     assert claims.strongest == pytest.approx(t / np.sqrt(rest + t**2))
-    needed = claims.samples_for(claims.strongest)
-    assert claims.detectable_at(needed) <= claims.strongest < claims.detectable_at(needed - 1)
+    needed = claims.required_samples(claims.strongest)
+    assert claims.smallest_effect(needed) <= claims.strongest < claims.smallest_effect(needed - 1)
     assert f"about {needed:,} samples" in claims.sample_size_sentence()
     assert cluster_chart(claims, X) is None
     curve = sample_size_chart(claims)
@@ -104,7 +104,7 @@ def test_so_many_samples_find_the_feature_in_four_of_five_cases(noise):
     """By simulation: one feature of this correlation, tested at the level of the best of all."""
     X, y = noise
     claims = find_claims(X, y.astype(float) + 0.1, NAMES, claim="marginal", task="regression")
-    n, r = 100, claims.detectable_at(100)
+    n, r = 100, claims.smallest_effect(100)
     rng = np.random.default_rng(0)
     x, e = rng.standard_normal((2, n, 2000))
     target = r * x + np.sqrt(1 - r**2) * e

@@ -25,7 +25,7 @@ def data():
 
 def kept(X, y, k=3, kind=BoostedTreesSelector, **how):
     selector = kind(k, **how).fit(X, y)
-    return SelectedData.of(selector, X, y, NAMES), getattr(selector, "interactions_", ())
+    return SelectedData.from_selector(selector, X, y, NAMES), getattr(selector, "interactions_", ())
 
 
 def test_means_are_those_of_samples_with_the_value(data):

@@ -208,6 +208,8 @@ def test_size_of_a_page_with_20_000_features(rng):
 
 def test_the_target_of_survival_times_is_named():
     data = make_survival(60, 5, n_relevant=2, random_state=0)
-    kept = SelectedData.of(FStatisticSelector(2).fit(data.X, data.y["time"]), data.X, data.y)
+    kept = SelectedData.from_selector(
+        FStatisticSelector(2).fit(data.X, data.y["time"]), data.X, data.y
+    )
     chart = target_correlation_chart(kept, [(2, kept.order)])
     assert chart.note == "The target is the martingale residual (high: early event)."

@@ -8,8 +8,8 @@ import pytest
 
 from sparsieve.app.report import Report
 from sparsieve.app.report import encodings as vega
-from sparsieve.app.report.elements import Chart, Column, Facts, Listing, Section, Table, chart_of
-from sparsieve.app.report.packing import shown
+from sparsieve.app.report.elements import Chart, Column, Facts, Listing, Section, Table, make_chart
+from sparsieve.app.report.packing import to_text
 
 NASTY = "<script>alert(1)</script>"  # the name of a feature, see fixtures/pages.py
 
@@ -78,7 +78,7 @@ def test_nothing_comes_from_a_network():
 
 def test_names_below_dots_have_room_on_a_phone():
     rows = [(f"3: {'gene' * 9}", f"method{i}", "selected") for i in range(8)]
-    chart = chart_of("Who", "dots", rows, {"y": "", "x": "", "series": ""})
+    chart = make_chart("Who", "dots", rows, {"y": "", "x": "", "series": ""})
     assert 'style="min-width: 468px"' in Report("r", "h", [Section("s", (), [chart])]).to_html()
 
 
@@ -138,12 +138,12 @@ def test_missing_and_infinite_numbers_are_empty():
 
 
 def test_numbers_as_readers_want_them():
-    assert shown(1234567) == "1,234,567"
-    assert shown(2024) == "2024"
-    assert shown(0.00001234) == "1.234e-05"
-    assert shown(99.123, 3) == "99.1"
-    assert shown(False) == "no"
-    assert shown("a") == "a"
+    assert to_text(1234567) == "1,234,567"
+    assert to_text(2024) == "2024"
+    assert to_text(0.00001234) == "1.234e-05"
+    assert to_text(99.123, 3) == "99.1"
+    assert to_text(False) == "no"
+    assert to_text("a") == "a"
 
 
 def test_save_replaces_a_file_only_by_a_complete_page(tmp_path):

@@ -11,11 +11,11 @@ from sparsieve.selection.selected_data import SelectedData
 
 
 def card_of(selected, **how):
-    kept = SelectedData.of(
+    kept = SelectedData.from_selector(
         selected.method, selected.prepared_X, selected.y, selected.names, selected.covariates.places
     )
     check = selected.check
-    answer = None if check is None else HeldOut.of(None, check)
+    answer = None if check is None else HeldOut.from_assessment(None, check)
     return model_card(kept, answer, check, **how)
 
 

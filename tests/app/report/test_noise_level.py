@@ -17,7 +17,7 @@ from sparsieve import (
 )
 from sparsieve.app.report import selector_report
 from sparsieve.app.report.claims_section import n_shuffles
-from sparsieve.app.report.survival import held_out_survival, shuffles_unasked
+from sparsieve.app.report.survival import default_n_shuffles, held_out_survival
 from sparsieve.selection.selected_data import SelectedData
 from sparsieve.validation.survival import as_survival
 
@@ -48,7 +48,7 @@ def test_a_slow_computer_gets_the_same_log_rank_test(monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     y = as_survival((rng.exponential(np.exp(-X[:, 0])), rng.random(60) < 0.7))
-    kept = SelectedData.of(LikelihoodForwardSelector(1, task="survival").fit(X, y), X, y)
+    kept = SelectedData.from_selector(LikelihoodForwardSelector(1, task="survival").fit(X, y), X, y)
     monkeypatch.setattr("sparsieve.app.report.survival._BY_SIZE", ((np.inf, 19),))
     found = held_out_survival(kept, X, n_folds=2)
     ticks = itertools.count(0.0, 1000.0)
@@ -60,6 +60,6 @@ def test_a_slow_computer_gets_the_same_log_rank_test(monkeypatch):
 
 def test_the_size_of_the_work_decides_the_log_rank_test():
     default, wide = LikelihoodForwardSelector(), np.zeros((100, 20_000))
-    assert shuffles_unasked(default, wide[:, :200], 5, 10) == 39
-    assert shuffles_unasked(default, wide, 5, 5) == 19
-    assert shuffles_unasked(HSICLassoSelector(), wide, 5, 5) == 0
+    assert default_n_shuffles(default, wide[:, :200], 5, 10) == 39
+    assert default_n_shuffles(default, wide, 5, 5) == 19
+    assert default_n_shuffles(HSICLassoSelector(), wide, 5, 5) == 0

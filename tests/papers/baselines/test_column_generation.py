@@ -69,7 +69,7 @@ def test_unpenalised_features_have_neither_cost_nor_bound(seed, fit_bias):
     plane = result.solution
     value = hinge_value(X, y, C, svm.costs, dense(plane, 50), plane.bias)
     assert value == pytest.approx(best, rel=1e-6)
-    assert svm.penalised(plane).tolist() == [j not in free for j in plane.features]
+    assert svm.penalty_mask(plane).tolist() == [j not in free for j in plane.features]
     none = np.zeros(50)
     none[free] = np.inf
     alone = hinge_minimum(X, y, C, svm.costs, none, fit_bias)

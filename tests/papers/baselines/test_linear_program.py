@@ -30,7 +30,7 @@ def overlapping(seed, n, d):
 def test_both_forms_find_the_minimum(n, d, bound, fit_bias):
     X, y, C, costs = overlapping(n, n, d)
     costs[1] = 0.0
-    program = LinearProgram.of(X, y, C, costs, np.full(d, bound), fit_bias)
+    program = LinearProgram.from_columns(X, y, C, costs, np.full(d, bound), fit_bias)
     found = HighsSolver().solve(program)
     plane = found.solution
     best = hinge_minimum(X, y, C, costs, bound, fit_bias)
@@ -50,7 +50,7 @@ def test_both_forms_find_the_minimum(n, d, bound, fit_bias):
 
 def test_few_samples_at_a_time_give_the_whole_program(monkeypatch):
     X, y, C, costs = overlapping(2, 600, 4)
-    program = LinearProgram.of(X, y, C, 10.0 * costs, np.full(4, np.inf))
+    program = LinearProgram.from_columns(X, y, C, 10.0 * costs, np.full(4, np.inf))
     whole = HighsSolver().solve(program)
     monkeypatch.setattr(linear_program, "MIN_NEAR_SAMPLES", 40)
     monkeypatch.setattr(linear_program, "NEAR_SAMPLES_PER_FEATURE", 10)
@@ -83,7 +83,7 @@ def test_too_large_a_cost_of_samples_is_named(monkeypatch):
 
     monkeypatch.setattr(linear_program, "linprog", failing)
     X, y, C, costs = overlapping(0, 40, 3)
-    program = LinearProgram.of(X, y, 1e9 * C, costs, np.full(3, np.inf))
+    program = LinearProgram.from_columns(X, y, 1e9 * C, costs, np.full(3, np.inf))
     with pytest.raises(ValueError, match=r"C times sample_weight reaches .*lower C"):
         HighsSolver().solve(program)
 
@@ -92,12 +92,12 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
     X = rng.poisson(0.2, (60, 30)) * 1.0
     y = np.where(X[:, 0] + X[:, 1] - X[:, 2] + 0.3 * rng.standard_normal(60) > 0.3, 1.0, -1.0)
     X -= X.mean(axis=0)
-    program = LinearProgram.of(X, y, np.ones(60), np.full(30, 0.7), np.full(30, np.inf))
+    program = LinearProgram.from_columns(X, y, np.ones(60), np.full(30, 0.7), np.full(30, np.inf))
     assert (linear_program._mostly_zero(X) == 0).mean() > 0.5
     found = HighsSolver().solve(program)
     weights, bias = found.solution.weights, found.solution.bias
     monkeypatch.setattr(linear_program, "_mostly_zero", lambda columns: columns)
-    same = LinearProgram.of(X, y, program.C, program.costs, program.bounds)
+    same = LinearProgram.from_columns(X, y, program.C, program.costs, program.bounds)
     plain = HighsSolver().solve(same).solution
 
     def value(w, b):
@@ -115,7 +115,7 @@ def test_columns_of_mostly_equal_entries_are_solved_as_sparse_ones(rng, monkeypa
 def test_a_program_that_seems_unbounded_is_solved_in_another_way(monkeypatch, n_failures):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 6)), np.where(rng.normal(size=40) > 0, 1.0, -1.0)
-    program = LinearProgram.of(X, y, np.ones(40), np.full(6, 0.5), np.full(6, np.inf))
+    program = LinearProgram.from_columns(X, y, np.ones(40), np.full(6, 0.5), np.full(6, np.inf))
     expected = HighsSolver().solve(program).solution
     original, calls = linear_program.linprog, []
 

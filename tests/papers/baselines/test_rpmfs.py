@@ -90,7 +90,7 @@ def test_the_copies_agree_and_the_loss_is_that_of_the_sparse_one():
     assert fit.optimality <= 1e-5
     norms = np.linalg.norm(fit.solution.W, axis=1)
     assert set(np.flatnonzero(norms > 1e-4 * norms.max())) == set(fit.solution.features)
-    best = RobustRefit().solve(problem.on(fit.solution.features))
+    best = RobustRefit().solve(problem.restrict(fit.solution.features))
     assert fit.objective == fit.trace[-1]
     assert best.objective <= fit.objective <= 1.2 * best.objective
 

@@ -195,7 +195,7 @@ def test_the_published_method_takes_the_letters_of_the_paper():
     X, Y = rng.standard_normal((30, 12)), rng.standard_normal((30, 3))
     strengths = {"alpha": 0.1, "beta": 0.1, **PLAIN}
     problem = LeastSquares(as_design(X), Y, ExclusiveL21(0.1, 0.1))
-    start = problem.at(np.random.default_rng(3).standard_normal((12, 3)))
+    start = problem.make_result(np.random.default_rng(3).standard_normal((12, 3)))
     for settings, solver, W in (
         (ALM(), ExclusiveALM(), None),
         (ALM(nu=0.5, rho=1.3, epsilon_1=1e-4), ExclusiveALM(1.3, 1e-4, first=0.5), None),

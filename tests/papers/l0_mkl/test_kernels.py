@@ -183,14 +183,14 @@ def test_a_sum_of_kernels_in_the_directions_that_it_reaches(kernel, centred):
         wanted = np.tensordot(
             d[features], plain_matrices(values[features], kernel, weights, centred), axes=1
         )
-        found = bank.combined(features, d[features])
+        found = bank.combine_directions(features, d[features])
         assert found.basis.shape[1] < 250
         size = np.abs(wanted).max()
         made = found.basis @ found.inner @ found.basis.T
         np.testing.assert_allclose(made, wanted, atol=1e-9 * size)
         lowest = np.linalg.eigvalsh(wanted)[0]
         assert found.shift() == pytest.approx(max(0.0, -lowest), abs=1e-8 * size)
-    assert bank.combined(np.arange(0), np.empty(0)).basis is None
+    assert bank.combine_directions(np.arange(0), np.empty(0)).basis is None
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: type(k).__name__)

@@ -126,7 +126,7 @@ def test_l1_on_semidefinite_kernels_does_not_depend_on_the_start():
     solver = AlternatingMKL(tol=1e-5, max_iter=2000)
     first = solver.solve(problem)
     start = np.random.default_rng(0).uniform(size=60)
-    again = solver.solve(problem, SparseKernelMachine.starting_at(start))
+    again = solver.solve(problem, SparseKernelMachine.from_weights(start))
     assert again.objective == pytest.approx(first.objective, rel=1e-5)
 
 
@@ -203,10 +203,10 @@ def test_asking_only_promising_features_certifies_itself_over_all(monkeypatch, r
 def test_a_basis_of_few_directions_changes_nothing(kernel):
     problem = model(kernel, n_samples=400, n_features=8, weights=np.linspace(0.5, 2.0, 400))
     found = AlternatingMKL(tol=1e-5, max_iter=500).solve(problem)
-    assert problem.bank.combined(np.arange(2), np.ones(2)).basis is not None
+    assert problem.bank.combine_directions(np.arange(2), np.ones(2)).basis is not None
     dense = model(kernel, n_samples=400, n_features=8, weights=np.linspace(0.5, 2.0, 400))
     dense.bank.ranks[:] = 400
-    assert dense.bank.combined(np.arange(2), np.ones(2)).basis is None
+    assert dense.bank.combine_directions(np.arange(2), np.ones(2)).basis is None
     wanted = AlternatingMKL(tol=1e-5, max_iter=500).solve(dense)
     assert found.converged
     assert found.objective == pytest.approx(wanted.objective, rel=1e-6)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from mpm_reference import mpm, random_problem
 from sparsieve.design import as_design
 from sparsieve.papers.l0_mpm.solvers.best_subset import BestSubset, TooManyFeatures, _Search
-from sparsieve.papers.l0_mpm.solvers.hyperplane import accuracy_of
+from sparsieve.papers.l0_mpm.solvers.hyperplane import worst_case_accuracy
 from sparsieve.papers.l0_mpm.solvers.moments import SampleGroup, TwoClassMoments
 from sparsieve.papers.l0_mpm.solvers.mpm import MPM
 from sparsieve.papers.l0_mpm.solvers.problem import Minimax
 
 
 def moments_of(X, y, ridge=0.0):
-    groups = [SampleGroup.of(np.flatnonzero(y == label)) for label in (1, 0)]
+    groups = [SampleGroup.from_rows(np.flatnonzero(y == label)) for label in (1, 0)]
     return TwoClassMoments(as_design(X), *groups, ridge)
 
 
@@ -37,7 +37,9 @@ def exhaustive(X, y, level, ridge, free=()):
     for size in range(len(others) + 1):
         for chosen in combinations(others, size):
             support = [*free, *chosen]
-            if support and accuracy_of(1.0 / mpm(X[:, support], y, ridge)) >= level * (1 - 1e-7):
+            if support and worst_case_accuracy(1.0 / mpm(X[:, support], y, ridge)) >= level * (
+                1 - 1e-7
+            ):
                 return size
     raise AssertionError("the level is out of reach")
 
@@ -58,7 +60,7 @@ def test_as_few_as_exhaustive_search_finds(seed, share):
     assert found.solution.bound == found.objective
     assert len(found.solution.support) == found.objective + len(free)
     support = found.solution.support
-    assert accuracy_of(1.0 / mpm(X[:, support], y, ridge)) >= level * (1 - 1e-6)
+    assert worst_case_accuracy(1.0 / mpm(X[:, support], y, ridge)) >= level * (1 - 1e-6)
 
 
 @settings(max_examples=25, deadline=None)
@@ -72,7 +74,7 @@ def test_no_support_is_above_the_bound_of_the_piece_that_holds_its_t(seed, one, 
     support = np.flatnonzero(rng.random(5) < 0.6)
     if len(support) == 0 or len(set(ends)) != len(ends):
         return
-    accuracy = solve_mpm(moments.restricted(support)).solution.accuracy
+    accuracy = solve_mpm(moments.restrict(support)).solution.accuracy
     powers = []
     for low, high in pairwise(ends):
         M = (search.spread[0] / high + search.spread[1] / (1.0 - low))[np.ix_(support, support)]

@@ -11,7 +11,7 @@ from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import as_design
 from sparsieve.design.views import Scaled
 from sparsieve.papers.l0_mpm.solvers.column_generation import InfeasibleError
-from sparsieve.papers.l0_mpm.solvers.hyperplane import accuracy_of, kappa_of
+from sparsieve.papers.l0_mpm.solvers.hyperplane import required_kappa, worst_case_accuracy
 from sparsieve.papers.l0_mpm.solvers.l0_mpm import SurrogateProgram
 from sparsieve.papers.l0_mpm.solvers.l1_mpm import L1MPM
 from sparsieve.papers.l0_mpm.solvers.moments import SampleGroup, TwoClassMoments
@@ -27,7 +27,7 @@ SHAPES = [(120, 10, 0.0), (120, 10, 0.3), (40, 30, 0.0), (40, 60, 0.1), (50, 300
 
 
 def as_moments(X, y, ridge=0.0, weights=None, **options):
-    groups = [SampleGroup.of(np.flatnonzero(y == label), weights) for label in (1, 0)]
+    groups = [SampleGroup.from_rows(np.flatnonzero(y == label), weights) for label in (1, 0)]
     return TwoClassMoments(as_design(X), *groups, ridge, **options)
 
 
@@ -36,7 +36,7 @@ def solve_mpm(moments):
 
 
 def solve_l1(moments, kappa, costs, start=None):
-    return L1MPM().solve(Minimax(moments, costs, accuracy_of(kappa)), start)
+    return L1MPM().solve(Minimax(moments, costs, worst_case_accuracy(kappa)), start)
 
 
 @pytest.mark.parametrize(("n", "d", "ridge"), SHAPES)
@@ -48,7 +48,7 @@ def test_mpm_is_optimal(n, d, ridge):
     assert sum(norms_at(X, y, found.solution.weights, ridge)) == pytest.approx(
         found.objective, rel=1e-9
     )
-    assert found.solution.accuracy == pytest.approx(accuracy_of(1.0 / found.objective))
+    assert found.solution.accuracy == pytest.approx(worst_case_accuracy(1.0 / found.objective))
     assert (np.diff(found.trace) <= 1e-12).all()
 
 
@@ -86,7 +86,7 @@ def test_best_level_is_affine_invariant(seed):
 def test_l1_machine_is_optimal(n, d, ridge, share):
     X, y = random_problem(n * d, n, d)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(share * solve_mpm(moments).solution.accuracy)
+    kappa = required_kappa(share * solve_mpm(moments).solution.accuracy)
     found = solve_l1(moments, kappa, np.ones(d))
     assert found.objective == pytest.approx(weighted_l1(X, y, np.ones(d), kappa, ridge), rel=1e-6)
     assert found.objective == pytest.approx(np.abs(found.solution.weights).sum(), rel=1e-9)
@@ -108,7 +108,7 @@ def test_any_costs(seed, ridge):
     X, y = random_problem(seed, 40, 60)
     costs = np.random.default_rng(seed).uniform(0.05, 1.0, size=60)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
+    kappa = required_kappa(0.8 * solve_mpm(moments).solution.accuracy)
     found = solve_l1(moments, kappa, costs)
     assert found.objective == pytest.approx(weighted_l1(X, y, costs, kappa, ridge), rel=1e-6)
 
@@ -117,9 +117,9 @@ def test_level_decides_feasibility():
     X, y = random_problem(5, 100, 8)
     moments = as_moments(X, y)
     best = solve_mpm(moments).solution.accuracy
-    solve_l1(moments, kappa_of(0.999 * best), np.ones(8))
+    solve_l1(moments, required_kappa(0.999 * best), np.ones(8))
     with pytest.raises(InfeasibleError):
-        solve_l1(moments, kappa_of(1.01 * best), np.ones(8))
+        solve_l1(moments, required_kappa(1.01 * best), np.ones(8))
 
 
 @pytest.mark.thinned(2)
@@ -128,9 +128,9 @@ def test_level_decides_feasibility():
 def test_every_dc_step_is_optimal(name, n, d, ridge):
     X, y = random_problem(7, n, d)
     moments = as_moments(X, y, ridge)
-    kappa = kappa_of(0.8 * solve_mpm(moments).solution.accuracy)
+    kappa = required_kappa(0.8 * solve_mpm(moments).solution.accuracy)
     delta = surrogate(name, 5.0)
-    problem = Minimax(moments, np.ones(d), accuracy_of(kappa), delta)
+    problem = Minimax(moments, np.ones(d), worst_case_accuracy(kappa), delta)
 
     class Checked(SurrogateProgram):
         def solve_convex(self, slope, x0):
@@ -226,7 +226,7 @@ def test_factors_in_every_storage(storage, n, d):
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.3)
     y = np.arange(n) % 3 == 0
     held = as_moments(X, y.astype(int))
-    groups = [SampleGroup.of(np.flatnonzero(members)) for members in (y, ~y)]
+    groups = [SampleGroup.from_rows(np.flatnonzero(members)) for members in (y, ~y)]
     if storage == "lazy":
         design = Scaled(as_design(X), centre=np.zeros(d))
     else:
@@ -282,11 +282,11 @@ def test_newton_and_cone_programs_agree_and_newton_goes_on_alone(monkeypatch):
     costs = [np.ones(200), rng.uniform(0.8, 1.2, size=200), rng.uniform(0.1, 2.0, size=200)]
     found = []
     for one in costs:
-        found.append(solve_l1(moments, kappa_of(0.8), one, found[-1] if found else None))
+        found.append(solve_l1(moments, required_kappa(0.8), one, found[-1] if found else None))
     assert found[1].n_iter == 1  # from the features of the first
     monkeypatch.setattr(f"{L1MPM.__module__}.polish_weighted_l1", lambda *given: None)
     for one, fast in zip(costs, found, strict=True):
-        slow = solve_l1(moments, kappa_of(0.8), one)
+        slow = solve_l1(moments, required_kappa(0.8), one)
         assert fast.optimality <= 1e-6
         assert fast.objective == pytest.approx(slow.objective, rel=2e-6)
-        assert_feasible(X, y, fast, kappa_of(0.8), 0.05)
+        assert_feasible(X, y, fast, required_kappa(0.8), 0.05)

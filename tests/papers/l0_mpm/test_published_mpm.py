@@ -85,7 +85,7 @@ def test_a_change_of_sign_costs_more(ridge):
     alpha = 3.0
     mu1, mu2, _, _ = moments(X, y)
     v = -0.9 * alpha * np.sign(mu1 - mu2)
-    groups = (SampleGroup.of(np.flatnonzero(y == label)) for label in (1, 0))
+    groups = (SampleGroup.from_rows(np.flatnonzero(y == label)) for label in (1, 0))
     ours = Minimax(
         TwoClassMoments(as_design(X), *groups, ridge),
         level=DELTA,

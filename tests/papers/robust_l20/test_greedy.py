@@ -57,7 +57,7 @@ def test_only_eligible_features_enter():
 def test_improving_never_raises_the_objective():
     problem = data(3, n=40, d=50, alpha=0.3)
     poor = exact_fit(problem, np.arange(40, 46))
-    path = SupportPath(Path.nested(np.arange(40, 46)), np.zeros(50))
+    path = SupportPath(Path.from_order(np.arange(40, 46)), np.zeros(50))
     better = GreedyExchange().solve(problem, Result(path, poor.objective, 0.0, 1, True))
     assert better.objective < poor.objective
     assert len(better.solution.path.features) == 6

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import RobustL20Selector
 from sparsieve.design import as_design
-from sparsieve.papers.robust_l20.protocol import exact_rho, is_first_step, limits_up_to
+from sparsieve.papers.robust_l20.protocol import exact_rho, is_first_step, limit_path
 from sparsieve.papers.robust_l20.published import NonmonotoneAPG
 from sparsieve.penalties import row_norms
 from sparsieve.solvers import NmAPG
@@ -54,10 +54,10 @@ def test_every_limit_of_the_paper_starts_from_the_one_before():
 
 
 def test_limits():
-    assert limits_up_to(NmAPG(), 4) == [1, 2, 3, 4]
-    assert limits_up_to(NmAPG(), 80) == [*range(1, 51), 80]
-    assert limits_up_to(NmAPG(limits=[20, 5, 50]), 20) == [5, 20]
-    assert limits_up_to(NmAPG(limits=[]), 7) == [7]
+    assert limit_path(NmAPG(), 4) == [1, 2, 3, 4]
+    assert limit_path(NmAPG(), 80) == [*range(1, 51), 80]
+    assert limit_path(NmAPG(limits=[20, 5, 50]), 20) == [5, 20]
+    assert limit_path(NmAPG(limits=[]), 7) == [7]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

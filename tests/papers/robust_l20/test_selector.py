@@ -36,7 +36,7 @@ def exhaustive(X, y, k, alpha):
     Y = np.eye(y.max() + 1)[y]
     design = as_design(X)
     problem = RobustRegression(design, Y - Y.mean(axis=0), np.ones(len(y)), True, alpha=alpha)
-    parts = [problem.on(list(s)) for s in combinations(range(X.shape[1]), k)]
+    parts = [problem.restrict(list(s)) for s in combinations(range(X.shape[1]), k)]
     values = [RobustRefit(1e-3).solve(part).objective for part in parts]
     return min(RobustRefit().solve(parts[place]).objective for place in np.argsort(values)[:6])
 

@@ -194,12 +194,12 @@ def test_fit_never_gathers(monkeypatch):
     received, round_trips = [], []
 
     def watched(results):
-        values = cluster.computed(results)
+        values = cluster.compute_results(results)
         received.extend(_sizes(values))
         round_trips.append(1)
         return values
 
-    monkeypatch.setattr(dask, "computed", watched)
+    monkeypatch.setattr(dask, "compute_results", watched)
     selector = RidgeForwardSelector(5).fit(da.from_array(X, chunks=(100, -1)), y)
     assert selector.n_passes_ == len(round_trips) == 2  # moments, then X'X and X'Y
     assert 0 < sum(received) <= 8 * (30**2 + 20 * 30)

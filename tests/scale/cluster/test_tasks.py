@@ -26,7 +26,7 @@ class Source:
 def made(array):
     """The chunks by their recipes, below each other, and the kinds of what they were given."""
     found = recipes(array)
-    blocks = [recipe.made(dask.compute(given)[0]) for recipe, given in found]
+    blocks = [recipe.make_chunk(dask.compute(given)[0]) for recipe, given in found]
     return np.vstack(blocks), {type(given).__name__ for _, given in found}
 
 

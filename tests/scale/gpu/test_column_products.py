@@ -35,7 +35,7 @@ def test_products_are_those_of_one_column(rng, at_once):
     promise = torch.from_numpy(rng.random(40)).to(DEVICE)
     promise[:3] = torch.nan  # what is no number must not keep out what is asked for
     for j in (5, 3, 39, 5, *range(40), 0):
-        found = products.of(j, promise).cpu().numpy()
+        found = products.feature_products(j, promise).cpu().numpy()
         np.testing.assert_allclose(found, X.T @ X[:, j], rtol=1e-12, atol=1e-12)
         assert len(products._held) <= KEPT_BLOCKS * at_once
     assert products.n_reads == 1 if at_once == 40 else products.n_reads > 1

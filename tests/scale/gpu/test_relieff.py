@@ -46,7 +46,7 @@ def test_the_neighbours_are_those_on_the_host(rounded, n_queries, n_neighbors, m
     queries = np.sort(rng.permutation(60)[:n_queries])
     if rounded:
         kernels = SimpleNamespace(near_distances=_near, pair_distances=_of_pairs)
-        monkeypatch.setattr(passes, "kernels_for", lambda X, dtype: kernels)
+        monkeypatch.setattr(passes, "choose_kernels", lambda X, dtype: kernels)
     at_once = 60 if n_queries == 60 else 10
     monkeypatch.setattr(filters, "STRIP_BYTES", 8 * 60 * at_once)
     host = features_in_memory(X, np.zeros(12, dtype=bool), groups)

@@ -28,7 +28,7 @@ def test_every_change_is_the_same(ridge, replayed, monkeypatch, rng):
             function()
             return lambda: (n_replays.append(1), function())
 
-        monkeypatch.setattr(swap_table, "recorded", recorded)
+        monkeypatch.setattr(swap_table, "record_graph", recorded)
         monkeypatch.setattr(swap_table, "RECORDED_AFTER", 2)
         there.can_record = True
     one = TabledSupport(as_design(X), Y, ridge, candidates, 8, 4)

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sparsieve import on_device  # noqa: E402
-from sparsieve.design import as_design, standardised  # noqa: E402
+from sparsieve.design import as_design, standardise_columns  # noqa: E402
 from sparsieve.design.external import external_design  # noqa: E402
 from sparsieve.design.views import in_double  # noqa: E402
 from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
@@ -41,7 +41,7 @@ def by_columns(X, _):
 
 
 def clipped(X, _):
-    return tensor(X).clipped(np.full(X.shape[1], -100.0), np.full(X.shape[1], 100.0))
+    return tensor(X).clip_columns(np.full(X.shape[1], -100.0), np.full(X.shape[1], 100.0))
 
 
 def scaled(X, _):
@@ -101,17 +101,23 @@ def test_small_data_are_standardised_in_a_copy(monkeypatch):
     monkeypatch.setattr(tensors, "MAX_COPY_BYTES", 1 << 20)
     X, weights = conformance.matrix(dtype=np.float32), np.linspace(0.5, 2.0, 23)
     given = {"centre": True, "scale": True, "sample_weight": weights, "clip": 1.0}
-    there, here = (standardised(design, **given).design for design in (tensor(X), as_design(X)))
+    there, here = (
+        standardise_columns(design, **given).design for design in (tensor(X), as_design(X))
+    )
     assert isinstance(there, TensorDesign)
     np.testing.assert_allclose(there.dense_columns(range(9)), here.array, atol=1e-6)
 
 
 def test_views_stay_on_the_device():
-    view = standardised(tensor(conformance.matrix()), centre=True, scale=True, clip=2.0).design
+    view = standardise_columns(
+        tensor(conformance.matrix()), centre=True, scale=True, clip=2.0
+    ).design
     assert isinstance(view, ScaledTensor)
     assert isinstance(view.columns([0, 1]), ScaledTensor)
     assert isinstance(view.rows([0, 1]).base, TensorDesign)
-    single = standardised(tensor(conformance.matrix(dtype=np.float32)), centre=True, scale=True)
+    single = standardise_columns(
+        tensor(conformance.matrix(dtype=np.float32)), centre=True, scale=True
+    )
     twice, R = in_double(single.design), np.linspace(-1.0, 2.0, 23)[:, None]
     assert isinstance(twice, ScaledTensor)
     expected = twice.dense_columns(range(9)).T @ R
@@ -125,8 +131,8 @@ def test_sorting_keeps_the_order_of_equals(rng):
     for first in (None, np.array([40, 7])):
         for last in (None, scores == 1.0):
             for ties in ((), (second,), (second, scores**2)):
-                expected = as_design(X).ranked(scores, first, last, ties)
-                found = tensor(X).ranked(scores, first, last, ties)
+                expected = as_design(X).rank_scores(scores, first, last, ties)
+                found = tensor(X).rank_scores(scores, first, last, ties)
                 np.testing.assert_array_equal(found, expected)
 
 

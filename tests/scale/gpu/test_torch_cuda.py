@@ -39,9 +39,9 @@ def test_passes(shape, clip):
     exact = clipped(X, low, high, clip)
     for width in (1, 3, 10, 17, 40):
         U = torch.randn((shape[0], width), device="cuda")
-        close(kernels.columns_on(X, U, *bounds), exact.T @ U.double(), 2e-6)
+        close(kernels.multiply_columns(X, U, *bounds), exact.T @ U.double(), 2e-6)
         W = torch.randn((shape[1], width), device="cuda")
-        close(kernels.rows_on(X, W, *bounds), exact @ W.double(), 2e-6)
+        close(kernels.multiply_rows(X, W, *bounds), exact @ W.double(), 2e-6)
     weights = torch.rand(shape[0], device="cuda", dtype=torch.float64)
     weights[::3] = 0.0
     for w in (None, weights):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from sparsieve.design import as_design, standardised
+from sparsieve.design import as_design, standardise_columns
 from sparsieve.selectors.least_squares.hidden_structure import HiddenStructure, nearest_sparse_rows
 
 
@@ -37,7 +37,7 @@ def test_groups_do_not_depend_on_whether_zeros_are_stored(n_samples, sign):
     X[-n_samples // 4 :] = X[: n_samples // 4]
     found = []
     for held in (X, sparse.csr_array(X), sparse.csc_array(X)):
-        view = standardised(as_design(held), centre=True, scale=True, clip=3.0)
+        view = standardise_columns(as_design(held), centre=True, scale=True, clip=3.0)
         found.append(HiddenStructure(view.design, ~view.constant).close_samples())
     assert found[0] is not None
     for other in found[1:]:

@@ -347,7 +347,7 @@ def test_the_first_price_is_the_smallest_on_the_grid_that_removes_the_start():
     solver = HomotopyIHT(lam=1e-3, first_constant=1.0, decay=0.9)
     problem = LeastSquares(as_design(X), Y)
     watch = lambda event: prices.append(float(event.note.split()[1]))  # noqa: E731
-    solver.solve(problem, problem.at(W0), watch)
+    solver.solve(problem, problem.make_result(W0), watch)
     entry = entry_price(X.T @ Y, 1.0)
     steps = np.log(prices[0] / entry) / -np.log(0.9)
     assert steps == pytest.approx(round(steps), abs=1e-2)

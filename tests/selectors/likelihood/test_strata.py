@@ -177,7 +177,7 @@ def test_strata_are_one_column():
 def test_times_that_are_no_numbers_are_refused():
     selector = LikelihoodForwardSelector(1, task="survival").fit(X, (TIME, EVENT))
     curve = kaplan_meier((TIME, EVENT))
-    for ask in (lambda times: selector.predict_survival(X[:1], times), curve.at):
+    for ask in (lambda times: selector.predict_survival(X[:1], times), curve.evaluate):
         with pytest.raises(ValueError, match="1 of the 2 times asked for is NaN; leave them out"):
             ask([1.0, np.nan])
         with pytest.raises(ValueError, match="times must be numbers"):
@@ -185,7 +185,7 @@ def test_times_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match=r"times must be a list of numbers, such as \[1.0, 5.0\]"):
         selector.predict_survival(X[:1], 3.0)
     # Before the first time nothing has happened; after the last nothing more is known.
-    assert curve.at([-1.0, 0.0, np.inf]).tolist() == [1.0, 1.0, curve.survival[-1]]
+    assert curve.evaluate([-1.0, 0.0, np.inf]).tolist() == [1.0, 1.0, curve.survival[-1]]
     ends = selector.predict_survival(X[:1], [-1.0, TIME.max(), np.inf])[0]
     assert ends[0] == 1.0
     assert ends[1] == ends[2]

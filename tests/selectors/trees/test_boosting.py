@@ -7,7 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from sparsieve.selectors.trees.boosting import MAX_CODES, Boosting, Squares, coded, loss_of
+from sparsieve.selectors.trees.boosting import (
+    MAX_CODES,
+    Boosting,
+    Squares,
+    choose_loss,
+    code_columns,
+)
 from sparsieve.validation.target import Target
 
 
@@ -22,7 +28,7 @@ def table():
 
 
 def test_codes_keep_the_order_and_mark_gaps(table):
-    found = coded(table)
+    found = code_columns(table)
     for j, codes in enumerate(found.codes.T):
         known = ~np.isnan(table[:, j])
         assert (np.diff(codes[known][np.argsort(table[known, j])].astype(int)) >= 0).all()
@@ -35,18 +41,18 @@ def test_codes_keep_the_order_and_mark_gaps(table):
 
 
 def test_units_and_other_monotone_changes_make_no_difference(table):
-    assert_array_equal(coded(np.exp(3 * table)).codes, coded(table).codes)
+    assert_array_equal(code_columns(np.exp(3 * table)).codes, code_columns(table).codes)
 
 
 def test_columns_without_information_are_constant():
     X = np.array([[1.0, np.nan, 2.0, np.nan]] * 20)
     X[:10, 3], X[0, 2] = 5.0, 3.0
-    assert coded(X).constant.tolist() == [True, True, False, False]
+    assert code_columns(X).constant.tolist() == [True, True, False, False]
 
 
 def test_gains_are_those_of_the_boosting_of_scikit_learn(table):
     """With all columns and no price: the same trees, so that splits gain the same."""
-    X = coded(table).codes.astype(float)
+    X = code_columns(table).codes.astype(float)
     X[np.isnan(table[:, 2]), 2] = np.nan
     rng = np.random.default_rng(1)
     f = np.nan_to_num(table[:, 2]) + table[:, 0] ** 2
@@ -54,7 +60,7 @@ def test_gains_are_those_of_the_boosting_of_scikit_learn(table):
     ours = Boosting(n_trees=5, n_leaves=8, rate=0.2, price=0.0, l2=0.0, columns=1.0)
     y = f + 0.3 * rng.standard_normal(len(f))
     target = Target("regression", y[:, None])
-    gains, F = ours.fit(coded(table), loss_of(target, None), rng)
+    gains, F = ours.fit(code_columns(table), choose_loss(target, None), rng)
     model = HistGradientBoostingRegressor(max_iter=5, learning_rate=0.2, **how).fit(X, y)
     assert_allclose(F[:, 0] * y.std() + y.mean(), model.predict(X), atol=1e-4)
     nodes = np.concatenate([one[0].nodes for one in model._predictors])
@@ -66,7 +72,7 @@ def test_gains_are_those_of_the_boosting_of_scikit_learn(table):
 
     codes = (f > 0.8).astype(int)
     target = Target("classification", np.eye(2)[codes], np.arange(2), codes)
-    _, F = ours.fit(coded(table), loss_of(target, None), rng)
+    _, F = ours.fit(code_columns(table), choose_loss(target, None), rng)
     model = HistGradientBoostingClassifier(max_iter=5, learning_rate=0.2, **how).fit(X, codes)
     assert_allclose(F[:, 0], model.decision_function(X), atol=1e-4)
 
@@ -86,7 +92,7 @@ def test_weights_count_like_copies_of_leaves_that_are_large_enough(table):
 
 
 def test_nothing_is_gained_where_nothing_varies():
-    table = coded(np.random.default_rng(0).standard_normal((50, 3)))
+    table = code_columns(np.random.default_rng(0).standard_normal((50, 3)))
     gains, F = Boosting().fit(table, Squares(np.ones((50, 1))), np.random.default_rng(0))
     assert not gains.any()
     assert not F.any()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from sparsieve.selectors.trees.boosting import coded
-from sparsieve.selectors.trees.elimination import Units, eliminated
+from sparsieve.selectors.trees.boosting import code_columns
+from sparsieve.selectors.trees.elimination import Units, eliminate
 from sparsieve.selectors.trees.products import Products, no_products
 
 
@@ -21,7 +21,7 @@ def run(worth, units=None, always=(), products=None, of_products=(), n_wanted=5)
         return worth[columns], np.asarray(of_products, dtype=float)[own]
 
     products = no_products(5) if products is None else products
-    return eliminated(units, ~fixed, fixed, products, gains, lambda n: False, n_wanted), sizes
+    return eliminate(units, ~fixed, fixed, products, gains, lambda n: False, n_wanted), sizes
 
 
 def test_what_is_used_least_leaves_first():
@@ -52,12 +52,12 @@ def test_scores_follow_the_ranking_where_gains_do_not():
         return np.where(len(columns) > 6, worth[columns], 0.1 * worth[columns]), np.empty(0)
 
     every = np.ones(12, dtype=bool)
-    found = eliminated(units, every, ~every, no_products(5), gains, lambda n: False, 3)
+    found = eliminate(units, every, ~every, no_products(5), gains, lambda n: False, 3)
     assert (np.diff(found.scores[found.order]) <= 0).all()
 
 
 def test_products_count_for_their_owners_and_leave_with_the_first():
-    table = coded(np.zeros((5, 2)))
+    table = code_columns(np.zeros((5, 2)))
     products = Products([(0, 1), (2, 3)], np.ones(2), table)
     found, _ = run(np.arange(12.0), products=products, of_products=[50.0, 0.5])
     assert set(found.order[:2].tolist()) == {0, 1}

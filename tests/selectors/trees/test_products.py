@@ -8,22 +8,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sparsieve.selectors.trees.boosting import Squares, coded
+from sparsieve.selectors.trees.boosting import Squares, code_columns
 from sparsieve.selectors.trees.products import (
     _beyond,
     _limit,
-    _screened,
-    _standardised,
+    _screen,
+    _standardise,
     found_products,
     has_own_effect,
-    signs_of,
+    median_signs,
 )
 
 
 def test_signs_divide_the_samples_as_evenly_as_ties_allow():
     X = np.column_stack([np.arange(12.0), np.arange(12) > 2, np.arange(12) > 8, np.arange(12.0)])
     X[:4, 3] = np.nan
-    signs = signs_of(coded(X))
+    signs = median_signs(code_columns(X))
     assert signs[:, 0].tolist() == [-1.0] * 6 + [1.0] * 6
     assert signs[:, 1].tolist() == [-1.0] * 3 + [1.0] * 9
     assert signs[:, 2].tolist() == [-1.0] * 9 + [1.0] * 3
@@ -33,10 +33,10 @@ def test_signs_divide_the_samples_as_evenly_as_ties_allow():
 def test_strengths_are_squared_correlations_of_the_products():
     rng = np.random.default_rng(0)
     signs = np.where(rng.random((400, 7)) < 0.5, -1.0, 1.0).astype(np.float32)
-    S = _standardised(signs)
+    S = _standardise(signs)
     R = (S[:, 0] * S[:, 3] + S[:, 2] * S[:, 4] * S[:, 6] + 0.5 * rng.standard_normal(400))[:, None]
     R = np.asarray((R - R.mean()) / R.std(), dtype=np.float32)
-    owners, strengths = _screened(S, R)
+    owners, strengths = _screen(S, R)
     for one, strength in zip(owners, strengths, strict=True):
         product = S[:, list(one)].prod(axis=1)
         assert strength == pytest.approx((product @ R[:, 0]) ** 2 / 400, rel=1e-3)
@@ -63,7 +63,7 @@ def test_noise_has_hardly_any_products():
         X, y = rng.standard_normal((300, 30)), rng.standard_normal((300, 1))
         loss = Squares(y)
         every = np.arange(300), loss
-        found = found_products(coded(X), np.arange(30), partial(_given, every), rng)
+        found = found_products(code_columns(X), np.arange(30), partial(_given, every), rng)
         n_found += len(found.owners)
     assert n_found <= 3
 
@@ -71,7 +71,7 @@ def test_noise_has_hardly_any_products():
 def test_own_effects_are_those_that_octiles_show():
     rng = np.random.default_rng(0)
     x, noise = rng.standard_normal(1000), rng.standard_normal((1000, 1))
-    codes = coded(x[:, None]).codes[:, 0]
+    codes = code_columns(x[:, None]).codes[:, 0]
     assert has_own_effect(codes, noise + 0.5 * np.abs(x)[:, None])
     assert has_own_effect(codes, np.hstack([noise, noise + x[:, None]]))
     n_found = sum(

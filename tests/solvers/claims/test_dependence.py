@@ -28,7 +28,7 @@ def test_groups_inflate_as_the_mean_over_all_exchanges_says():
     e, r = np.repeat(rng.standard_normal((2, 25)), 4, axis=1) + rng.standard_normal((2, 100))
     e, r = e - e.mean(), (r - r.mean()) / np.linalg.norm(r - r.mean())
     groups = SampleGroups(codes)
-    inflation = 1.0 + groups.added(groups.shared(e[:, None]), r[:, None])[0]
+    inflation = 1.0 + groups.added_inflation(groups.within_group_share(e[:, None]), r[:, None])[0]
     blocks = r.reshape(25, 4)
     drawn = []
     for _ in range(4000):  # whole groups, the samples of each in any order
@@ -45,11 +45,11 @@ def test_uneven_samples_count_by_the_geometric_mean_of_two_variances():
     R /= np.linalg.norm(R)
     nobody = np.zeros((200, 0))
     problem = DistillationProblem(DenseDesign(E), R, nobody, np.ones(2, dtype=bool))
-    np.testing.assert_array_equal(problem.freedom_given((), E), 199)
+    np.testing.assert_array_equal(problem.degrees_of_freedom((), E), 199)
     white = uneven_inflation(E, R)
     assert (white > 1.3).all()
     uneven = replace(problem, is_uneven=True)
-    np.testing.assert_allclose(uneven.freedom_given((), E), 200 / np.sqrt(white) - 1)
+    np.testing.assert_allclose(uneven.degrees_of_freedom((), E), 200 / np.sqrt(white) - 1)
 
 
 @pytest.mark.parametrize("is_rare", [False, True], ids=["four classes", "a rare one"])

@@ -94,7 +94,7 @@ def test_a_failed_convex_step_keeps_the_last_point():
 
 def test_waits_until_settled():
     program = Scripted([10.0, 5.0, 5.0, 5.0, 5.0])
-    program.settled = lambda old, new: new >= 4
+    program.has_same_support = lambda old, new: new >= 4
     assert DCA().solve(program, 0).solution == 4
 
 

@@ -60,10 +60,10 @@ def test_no_support_goes_below_the_bound_wherever_it_comes_from(seed, ridge, c):
     X, Y = problem(seed, n=12, d=6, c=c)
     rng = np.random.default_rng(seed)
     search = BoundSearch(as_design(X), Y, ridge)
-    search._take_in(np.arange(6))
+    search._add_units(np.arange(6))
     exact = [best(X, Y, k, ridge) if k else float((Y**2).sum()) for k in range(7)]
     for scale in (0.0, 0.1, 1.0, 10.0):  # weights that no solver would end with
-        dual = search.certified(scale * rng.standard_normal((6, c)))
+        dual = search.certify(scale * rng.standard_normal((6, c)))
         assert (dual.bounds(6, ridge) <= np.array(exact) * (1 + 1e-12)).all()
 
 

@@ -18,7 +18,7 @@ def test_a_column_within_its_error_does_not_spoil_the_others():
     errors = np.array([1e-14, 1e-13])
     accuracy = Accuracy(errors, 1e-14, 1e-14, np.zeros((20, 0)))
     values = SupportValues(X, Y, 0.0, accuracy, np.arange(2))
-    alone, both = (values.of(np.array([some])) for some in ([0], [0, 1]))
+    alone, both = (values.evaluate(np.array([some])) for some in ([0], [0, 1]))
     assert both.high[0] == pytest.approx(alone.high[0], rel=1e-12)
     assert both.low[0] <= both.value[0] <= both.high[0]
 
@@ -44,13 +44,13 @@ def test_the_exact_value_lies_between(seed, closeness):
     X, Y = problem(seed, closeness)
     ridge = float(len(X) * [0.0, 0.0, 1e-12, 1.0][seed % 4])
     exactly = ExactValues(lambda j: X[:, j], Y, None, intercept=False)
-    accuracy = Accuracy.of(as_design(X), Y)
+    accuracy = Accuracy.from_data(as_design(X), Y)
     for known in (None, exactly):
         values = SupportValues(
             X, Y, ridge, Accuracy(*list(vars(accuracy).values())[:5], known), np.arange(6)
         )
         for support, expected in exact(X, Y, ridge).items():
-            found = values.of(np.array([support], dtype=np.int64))
+            found = values.evaluate(np.array([support], dtype=np.int64))
             assert found.low[0] <= expected <= found.high[0]
             assert found.low[0] <= found.value[0] <= found.high[0]
             if closeness == 1.0 and len(support) < len(X) - 1:
@@ -68,7 +68,7 @@ def test_an_error_of_the_columns_is_an_error_of_the_values():
             shift = rng.standard_normal(X.shape)
             other = X + errors * shift / np.linalg.norm(shift, axis=0)
             for support, expected in exact(other, Y, 0.0).items():
-                found = values.of(np.array([support], dtype=np.int64))
+                found = values.evaluate(np.array([support], dtype=np.int64))
                 assert found.low[0] <= expected <= found.high[0]
 
 
@@ -79,13 +79,13 @@ def test_what_was_removed_makes_no_difference():
     one = SupportValues(X + 1e-3, Y - 5.0, 0.0, accuracy, np.arange(6))
     other = SupportValues(X, Y, 0.0, accuracy, np.arange(6))
     support = np.array([[0, 2, 3]])
-    assert one.of(support).value == pytest.approx(other.of(support).value, rel=1e-9)
+    assert one.evaluate(support).value == pytest.approx(other.evaluate(support).value, rel=1e-9)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0])
 def test_costs_and_additions(ridge):
     X, Y = problem(4, 1.0)
-    values = SupportValues(X, Y, ridge, Accuracy.of(as_design(X), Y), np.arange(6))
+    values = SupportValues(X, Y, ridge, Accuracy.from_data(as_design(X), Y), np.arange(6))
     expected = {s: float(value) for s, value in exact(X, Y, ridge).items()}
     whole = values.whole(np.arange(6), 6)
     everything = expected[tuple(range(6))]

@@ -12,7 +12,7 @@ from sparsieve.design import as_design
 from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.multinomial import Multinomial
 from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial
-from sparsieve.solvers.paths.free import check_settled
+from sparsieve.solvers.paths.free import check_bounds
 from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
 from sparsieve.solvers.paths.quadratic import block_spectra
 from sparsieve.solvers.paths.quadratic_model import minimise
@@ -304,6 +304,6 @@ def test_copies_of_groups_do_not_stall_the_quadratic_model():
 def test_what_cannot_be_fitted_is_named():
     ones, uneven = np.ones((4, 1)), np.array([[1.0], [1.0], [1.0], [0.0]])
     with pytest.raises(ValueError, match="the model without features cannot be fitted, because"):
-        check_settled(ones, uneven)
+        check_bounds(ones, uneven)
     with pytest.raises(ValueError, match="the columns of always_keep predict the target perfectly"):
-        check_settled(np.hstack([ones, uneven]), uneven)
+        check_bounds(np.hstack([ones, uneven]), uneven)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.design.standardise import standardised
+from sparsieve.design.standardise import standardise_columns
 from sparsieve.design.views import Deflated
 from sparsieve.penalties.convex import L21
 from sparsieve.solvers.least_squares import LeastSquares
@@ -18,7 +18,7 @@ def test_products_within_sparse_groups_are_those_of_their_columns(rng, nearly):
     """Also of a column that a covariate explains to the last digits."""
     X = sparse.random_array((400, 12), density=0.02, rng=rng, format="csc")
     covariate = X[:, [5]].toarray() + (nearly or 1.0) * rng.normal(size=(400, 1))
-    design = standardised(as_design(X), centre=True, scale=True).design
+    design = standardise_columns(as_design(X), centre=True, scale=True).design
     covariate -= covariate.mean()
     covariate /= np.linalg.norm(covariate)
     design = Deflated(design, covariate, design.rmatmul(covariate).T, np.zeros(12, dtype=bool))
@@ -27,7 +27,7 @@ def test_products_within_sparse_groups_are_those_of_their_columns(rng, nearly):
     assert isinstance(columns, PackedColumns)
     columns.add(np.arange(3))
     for index in (np.array([[0, 1, 2], [3, 4, 5]]), np.arange(6, 12)[None, :]):
-        found = columns._within(index)
+        found = columns._inner_products(index)
         for own, products in zip(index, found, strict=True):
             dense = np.asarray(design.dense_columns(own))
             limits = np.sqrt(np.outer(*[np.einsum("ij,ij->j", dense, dense)] * 2))

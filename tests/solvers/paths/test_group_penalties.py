@@ -32,7 +32,7 @@ def test_sparse_groups_against_a_cone_solver(n, sizes, n_outputs, l1_ratio):
     X, Y, groups = data(0, n, sizes, n_outputs)
     weights = np.sqrt(sizes)
     solver, penalty = GroupL21(groups, weights, tol=1e-9), SparseGroup(1.0, l1_ratio)
-    largest = solver.strengths_of(2.0 * X.T @ Y, 1, penalty).max()
+    largest = solver.entry_strengths(2.0 * X.T @ Y, 1, penalty).max()
     alphas = largest * np.array([1.001, 0.5, 0.1, 0.02])
     found = list(solver.path(LeastSquares(as_design(X), Y, penalty), alphas))
     assert not found[0].solution.W.any()

@@ -14,7 +14,7 @@ from sparsieve.solvers.robust import first_order
 from sparsieve.solvers.robust.first_order import ChambollePock
 from sparsieve.solvers.robust.interior_point import InteriorPoint
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound
-from sparsieve.solvers.robust.working_set import polished
+from sparsieve.solvers.robust.working_set import polish
 
 
 def rare_features(rng, n=150, d=220, c=3):
@@ -48,7 +48,7 @@ def solved(rng, tol, *, c=3, weighted=False, intercept=True, share=0.3):
 def test_agrees_with_the_interior_point_method(rng, kind):
     problem, result = solved(rng, 1e-7, **kind)
     expected = InteriorPoint(1e-10).solve(problem)
-    expected = polished(problem, expected, bound=lower_bound(expected), tol=1e-8)
+    expected = polish(problem, expected, bound=lower_bound(expected), tol=1e-8)
     point = result.solution
     assert result.converged
     assert result.objective == pytest.approx(expected.objective, rel=2e-7)
@@ -138,7 +138,7 @@ def test_a_path_goes_through_first_order_steps_and_back(rng, monkeypatch, with_f
     model = RFSSelector()._path_model(RFSSelector()._training_data(X, y, None))
     expected = list(model.solve(alphas))
     assert not with_first_order
-    stored = SparseDesign(X).stored / X.shape[0]
+    stored = SparseDesign(X).n_entries / X.shape[0]
     # From thirty features on.
     cost = 30**2 / (stored * first_order.MIN_OUTPUTS)
     monkeypatch.setattr(first_order, "NEWTON_VS_FIRST_ORDER_COST", cost)
@@ -154,4 +154,4 @@ def test_dense_and_small_data_do_not_need_them(rng):
     X, y = rare_features(rng)
     made = RFSSelector()._robust_problem(RFSSelector()._training_data(X, y, None)).data
     assert not first_order.needs_first_order(made, X.shape[1])  # few samples
-    assert made.design.stored == X.nnz
+    assert made.design.n_entries == X.nnz

@@ -13,7 +13,7 @@ from sparsieve.penalties import row_norms
 from sparsieve.solvers.robust.interior_point import InteriorPoint
 from sparsieve.solvers.robust.problem import RobustRegression, lower_bound, orthonormal_basis
 from sparsieve.solvers.robust.weighted_gram import ReweightedSystem
-from sparsieve.solvers.robust.working_set import RobustWorkingSet, polished
+from sparsieve.solvers.robust.working_set import RobustWorkingSet, polish
 
 
 def written_out(problem, solution):
@@ -126,7 +126,7 @@ def test_polished_rows_are_exactly_zero():
     problem = random_problem(rng, 40, 60, 2, 12.0, intercept=True, kind="classes")
     solution = InteriorPoint(1e-7).solve(problem)
     bound = lower_bound(solution)
-    exact = polished(problem, solution, bound=bound, tol=1e-6)
+    exact = polish(problem, solution, bound=bound, tol=1e-6)
     point = exact.solution
     zero = ~point.W.any(axis=1)
     assert 0 < zero.sum() < 60

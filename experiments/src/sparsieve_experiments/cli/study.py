@@ -27,7 +27,7 @@ from sparsieve.app.cli.output import (
     PAGES,
     check_outputs,
     command_line,
-    exports_of,
+    export_files,
     print_json,
     print_rows,
     progress,
@@ -107,7 +107,7 @@ def run(
     Example: sparsieve study run study.toml --jobs 4
     """
     check_jobs(jobs)
-    check_outputs(exports_of(export))
+    check_outputs(export_files(export))
     if cluster is not None and jobs != 1:
         raise UsageError("--jobs and --cluster exclude each other: the cluster knows its workers")
     with _explained():
@@ -331,7 +331,7 @@ def report(
     """
     if output is None and not export:
         raise UsageError("nothing to write: give --output report.html or --export table.tex")
-    check_outputs({"--output": (output, PAGES), **exports_of(export)})
+    check_outputs({"--output": (output, PAGES), **export_files(export)})
     with _opened(file, store) as (results, names):
         from sparsieve_experiments.report import study_report
 

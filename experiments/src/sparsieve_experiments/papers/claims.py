@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve._text import counted
+from sparsieve._text import plural
 from sparsieve.app.io import write_table
 
 from ..studies.exhibits import Exhibit
@@ -278,7 +278,7 @@ class Judged:
         """What it is over, and how often ahead, in words."""
         if self.data_sets is None:
             return ""
-        many = [counted(self.data_sets, self.units)]
+        many = [plural(self.data_sets, self.units)]
         if self.splits:
             many.append("1 split" if self.splits == "1" else f"{self.splits} splits")
         if self.settings is not None and self.settings > 1:
@@ -306,7 +306,7 @@ def in_words(claims: Sequence[Judged]) -> str:
     '2 claims: 1 held, 1 cannot tell.'
     """
     counts = [f"{count} {verdict}" for verdict, count in counted_verdicts(claims).items()]
-    return f"{counted(len(claims), 'claim')}: {', '.join(counts)}." if claims else "No claims."
+    return f"{plural(len(claims), 'claim')}: {', '.join(counts)}." if claims else "No claims."
 
 
 def what_would_settle(claims: Sequence[Judged]) -> str:
@@ -344,7 +344,7 @@ def what_would_settle(claims: Sequence[Judged]) -> str:
             f"{_needs(len(never))} more than {MANY_SETS} data sets, so that no data at hand or in "
             f"reach could settle {'it' if len(never) == 1 else 'them'}: {listed}"
         )
-    return f"{counted(len(unclear), 'claim')} cannot be told: {'; '.join(said)}."
+    return f"{plural(len(unclear), 'claim')} cannot be told: {'; '.join(said)}."
 
 
 def _needs(count: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from sparsieve._text import counted
+from sparsieve._text import plural
 
 from ..studies.exhibits import Exhibit, place_of_row
 from ..studies.names import ALL_FEATURES
@@ -122,8 +122,8 @@ def in_words(older: Sequence[Older]) -> str:
         if number
     ]
     return (
-        f"{' and '.join(parts)}, of {counted(sum(one.n_rows for one in older), 'row')} in "
-        f"{counted(len(older), 'exhibit')}: the solvers of today may give other numbers there."
+        f"{' and '.join(parts)}, of {plural(sum(one.n_rows for one in older), 'row')} in "
+        f"{plural(len(older), 'exhibit')}: the solvers of today may give other numbers there."
     )
 
 

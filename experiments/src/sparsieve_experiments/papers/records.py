@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from sparsieve._checks import check_choice
-from sparsieve._text import counted, listed_names
+from sparsieve._text import listed_names, plural
 from sparsieve._version import __version__
 from sparsieve.datasets.registry import PAPERS
 
@@ -124,7 +124,7 @@ class Record:
         for run in self.runs:
             if run.n_repeats is not None:
                 few = listed_names(run.printed_sets(self.reproduction.preset.paper))
-                said += f" {few} with {counted(run.n_repeats, 'repetition')} of the splits only."
+                said += f" {few} with {plural(run.n_repeats, 'repetition')} of the splits only."
         if self.fuller is None:
             return said
         names = []

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from sparsieve._checks import check_choice, check_integer
-from sparsieve._text import counted, listed_names
+from sparsieve._text import listed_names, plural
 from sparsieve.datasets.registry import PAPERS
 from sparsieve.device import torch_device
 from sparsieve.scoring.outcomes import Progress
@@ -375,7 +375,7 @@ def _claim(bench: Bench) -> None:
             if n_repeats != bench.n_repeats:
                 theirs = "all repetitions"
                 if n_repeats is not None:
-                    theirs = counted(n_repeats, "repetition")
+                    theirs = plural(n_repeats, "repetition")
                 raise StudyError(
                     f"{bench.store} holds {theirs} of {bench.paper}; ask for the same number, or "
                     "name another store"

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from sparsieve._text import counted
-from sparsieve.app.report.elements import Section, Table, table_of
-from sparsieve.app.report.page import Report, how_made
+from sparsieve._text import plural
+from sparsieve.app.report.elements import Section, Table, make_table
+from sparsieve.app.report.page import Report, provenance_section
 
 from ..papers import Reproduction
 from ..papers.claims import in_words, what_would_settle
@@ -57,12 +57,12 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     warnings = []
     if reproduction.errors:
         warnings.append(
-            f"{counted(len(reproduction.errors), 'computation')} failed and are left out; they are "
+            f"{plural(len(reproduction.errors), 'computation')} failed and are left out; they are "
             "listed below."
         )
     sections = []
     if claims:
-        table = table_of("Paper and reproduction", [c.shown for c in claims], shown=len(claims))
+        table = make_table("Paper and reproduction", [c.shown for c in claims], shown=len(claims))
         sections.append(Section("Claims", (), [replace(table, dense=True)]))
         verdicts = f"{in_words(claims)} {what_would_settle(claims)}".strip()
         about = [preset.citation, HOW_JUDGED, verdicts]
@@ -73,8 +73,8 @@ def reproduction_report(reproduction: Reproduction, *, command: str = "") -> Rep
     sections += [_section(exhibit) for exhibit in reproduction.exhibits]
     if reproduction.errors:
         rows = [{"error": error} for error in reproduction.errors]
-        sections.append(Section("What failed", (), [table_of("Failures", rows)]))
-    sections.append(how_made(None, command=command))
+        sections.append(Section("What failed", (), [make_table("Failures", rows)]))
+    sections.append(provenance_section(None, command=command))
     return Report(
         title=f"Reproducing {preset.authors}",
         headline=reproduction.headline,
@@ -102,7 +102,7 @@ def _section(exhibit: Exhibit) -> Section:
 
 def _table(title: str, rows: Any, note: str = "", shown: int = 25) -> Table:
     names = {name: name.replace("_", " ") for row in rows for name in row}
-    return table_of(title, rows, note, names, shown)
+    return make_table(title, rows, note, names, shown)
 
 
 def paragraphs(note: str) -> list[str]:

@@ -11,10 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sparsieve._text import counted, listed_names
-from sparsieve.app.report.elements import Chart, Section, Table, table_of
-from sparsieve.app.report.page import Report, how_made
-from sparsieve.app.report.wording import capitalised, duration
+from sparsieve._text import listed_names, plural
+from sparsieve.app.report.elements import Chart, Section, Table, make_table
+from sparsieve.app.report.page import Report, provenance_section
+from sparsieve.app.report.wording import capitalise, duration
 from sparsieve.scoring.models import KINDS, TASKS
 
 from ..studies import StoreError, StoreReader, result_rows
@@ -95,7 +95,7 @@ def study_report(
     sections = [
         *(section for results, drawn in pictures for section in _sections(results, drawn, several)),
         _failures(failed),
-        how_made(
+        provenance_section(
             None,
             command=command,
             seed=store.cells(name)[0]["spec"].get("study_seed"),
@@ -166,16 +166,16 @@ def _warnings(counts: dict, rows: list[dict]) -> list[str]:
     found = []
     if counts["open"] or counts["running"]:
         missing = counts["open"] + counts["running"]
-        found.append(f"The study is not complete: {counted(missing, 'fit')} still to compute.")
+        found.append(f"The study is not complete: {plural(missing, 'fit')} still to compute.")
     if counts["failed"]:
         found.append(
-            f"{counted(counts['failed'], 'fit')} failed and are not shown: see the table of "
+            f"{plural(counts['failed'], 'fit')} failed and are not shown: see the table of "
             "failures."
         )
     warned = {r["cell"]: r["selector"] for r in rows if r["warnings"]}
     if warned:
         found.append(
-            f"{counted(len(warned), 'fit')} of {counted(len(set(warned.values())), 'method')} gave "
+            f"{plural(len(warned), 'fit')} of {plural(len(set(warned.values())), 'method')} gave "
             "warnings, such as a solver that did not converge: see the table of warnings."
         )
     optimistic = sorted({r["selector"] for r in rows if r["tuning"] == "best-on-test"})
@@ -194,7 +194,7 @@ def _failures(cells: list[dict]) -> Section | None:
     times = Counter((s.get("dataset", ""), s.get("label", ""), error) for s, error in specs)
     titles = ("data set", "method", "error", "cells")
     rows = [dict(zip(titles, (*what, n), strict=True)) for what, n in times.items()]
-    return Section("Failures", (), [table_of("Failures", rows)])
+    return Section("Failures", (), [make_table("Failures", rows)])
 
 
 def _methods(rows: list[dict]) -> Table:
@@ -202,7 +202,7 @@ def _methods(rows: list[dict]) -> Table:
     keys = ("selector", "class", "parameters", "tuning")
     found = dict.fromkeys(tuple(row[key] for key in keys) for row in rows)
     names = {"selector": "method"}
-    return table_of("Methods", [dict(zip(keys, f, strict=True)) for f in found], names=names)
+    return make_table("Methods", [dict(zip(keys, f, strict=True)) for f in found], names=names)
 
 
 def _versions(rows: list[dict]) -> dict[str, str]:
@@ -225,7 +225,7 @@ def _headline(results: StudyResults, *, beside_others: bool = False) -> str:
         return f"{about}{'no' if about else 'No'} data set has a score of every method yet."
     ahead = [standing.sentences()[0] for standing in found[:_MAX_STANDINGS]]
     more = len(found) - _MAX_STANDINGS
-    return about + " ".join(ahead) + f" And {counted(more, 'more data set')}." * (more > 0)
+    return about + " ".join(ahead) + f" And {plural(more, 'more data set')}." * (more > 0)
 
 
 def _procedure(by_task: list[StudyResults]) -> list[str]:
@@ -238,7 +238,7 @@ def _procedure(by_task: list[StudyResults]) -> list[str]:
     machines = {r["machine"] for r in rows}
     where = "one machine" if len(machines) == 1 else f"{len(machines)} machines"
     return [
-        f"{capitalised(what)}{stratified}; the same splits for every method. Every method selects "
+        f"{capitalise(what)}{stratified}; the same splits for every method. Every method selects "
         "on the training samples of a split only.",
         f"All fits together took {duration(seconds)} on {where}.",
     ]
@@ -265,5 +265,5 @@ def protocol_words(protocol: dict[str, Any]) -> str:
         return "training samples before test samples in time"
     share = f"{100 * float(Fraction(str(protocol['train_fraction']))):.3g} %"
     of_class = "every class" if protocol.get("per_class") else "the samples"
-    splits = counted(n_repeats, "random split")
+    splits = plural(n_repeats, "random split")
     return f"{splits} with {share} of {of_class} for training{together}"

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve._text import counted
-from sparsieve.scoring.metrics import IN_UNITS, metric_title, metrics_in
+from sparsieve._text import plural
+from sparsieve.scoring.metrics import IN_UNITS, find_metrics, metric_title
 from sparsieve.scoring.models import TASKS, main_model
 
 from ..studies import ScoreTable, Standing, score_table, standings, summarise
@@ -40,7 +40,7 @@ class StudyResults:
         self.methods = list(dict.fromkeys(row["selector"] for row in rows))
         self.datasets = list(dict.fromkeys(row["dataset"] for row in rows))
         self.classifiers = list(dict.fromkeys(row["classifier"] for row in rows))
-        self.metric = metrics_in(rows[0])[0]
+        self.metric = find_metrics(rows[0])[0]
         self.task = rows[0].get("task", TASKS[0])
         self.ks = sorted({row["k"] for row in rows if row["k"] is not None})
         self.main_classifier = main_model(self.classifiers)
@@ -132,4 +132,4 @@ def named_k(k: Any) -> str:
 
 def at_k(k: Any) -> str:
     """A number of features within a sentence."""
-    return "with the features each model keeps" if k is None else f"at {counted(k, 'feature')}"
+    return "with the features each model keeps" if k is None else f"at {plural(k, 'feature')}"

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import sem
 
-from sparsieve._text import counted, listed_names, p_shown, shortened
+from sparsieve._text import format_p_value, listed_names, plural, shortened
 from sparsieve.app.report.comparison_sections import diagram_rows, method_stability, method_times
-from sparsieve.app.report.elements import Chart, Column, Section, Table, chart_of, table_of
-from sparsieve.app.report.wording import capitalised
+from sparsieve.app.report.elements import Chart, Column, Section, Table, make_chart, make_table
+from sparsieve.app.report.wording import capitalise
 from sparsieve.scoring import friedman_nemenyi, nogueira_stability, paired_wilcoxon
 from sparsieve.scoring.metrics import metric_name
 from sparsieve.scoring.models import MODEL_WORDS
@@ -44,8 +44,8 @@ def curves(results: StudyResults) -> Chart:
         place = ("classifier", "selector", "k")
         rows = _over_data_sets(results, rows, place, ("score", "used"), error_of="score")
     fields = itemgetter("dataset", "model", "selector", "k", "score", "error", "used")
-    return chart_of(
-        f"{capitalised(metric_name(results.metric))} over the number of features",
+    return make_chart(
+        f"{capitalise(metric_name(results.metric))} over the number of features",
         "lines",
         [
             fields({**r, "model": MODEL_WORDS[r["classifier"]], "used": round(r["used"])})
@@ -101,8 +101,8 @@ def score_map(results: StudyResults) -> Chart:
         [round(m["n_selected"], 1) for m in cells],
     )
     shown = {"value": results.metric_title, "shown": f"{metric_name(results.metric)}{unit}"}
-    return chart_of(
-        f"{capitalised(metric_name(results.metric))}{unit} of every method on every data set",
+    return make_chart(
+        f"{capitalise(metric_name(results.metric))}{unit} of every method on every data set",
         "heatmap",
         zip(*columns, strict=True),
         {**_controls(results), "k": "features", "y": "", "x": "", **shown, "used": "features used"},
@@ -163,7 +163,7 @@ def scores_section(results: StudyResults) -> Section:
         "export writes all."
     )
     digits = dict.fromkeys(known, 2) | {results.metric_title: 3}
-    table = table_of("All means", rows, note, digits=digits)
+    table = make_table("All means", rows, note, digits=digits)
     maps = [score_map(results)] if len(results.ks) > 1 else []  # else the page opens with it
     return Section("Scores", (), [*maps, table])
 
@@ -184,7 +184,7 @@ def ranks_section(results: StudyResults) -> Section | None:
     if not rows:
         return None
     titles = {"x": "average rank (1 is best)", "classifier": results.model_title, "k": "features"}
-    chart = chart_of(
+    chart = make_chart(
         "Average ranks and critical difference",
         "critical-difference",
         [tuple(row.values()) for row in rows],
@@ -203,8 +203,8 @@ def ranks_section(results: StudyResults) -> Section | None:
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
             f"Friedman's test ({where}, {len(main.datasets)} data sets): "
-            f"{p_shown(test.p_value)}; critical difference {test.critical_difference:.2f}; "
-            f"{counted(len(_groups(test)), 'group')} of methods without significant differences."
+            f"{format_p_value(test.p_value)}; critical difference {test.critical_difference:.2f}; "
+            f"{plural(len(_groups(test)), 'group')} of methods without significant differences."
         )
         blocks.append(_pairs(main, where, results))
     return Section("Ranks", text, blocks)
@@ -253,7 +253,7 @@ def redundancy_section(results: StudyResults) -> Section | None:
     titles = {"dataset": "data set", "series": "method", "x": "number of features"}
     rates = {"y": "absolute redundancy rate", "signed": "signed redundancy rate"}
     fields = ("dataset", "selector", "k", "redundancy_absolute", "redundancy_signed")
-    chart = chart_of(
+    chart = make_chart(
         "Redundancy over the number of features",
         "lines",
         map(itemgetter(*fields), means),
@@ -302,7 +302,7 @@ def warnings_section(results: StudyResults) -> Section | None:
     ]
     more = len(times) - len(rows)
     note = f"{more:,} more are in the column warnings of sparsieve study export." * (more > 0)
-    return Section("Warnings", (), [table_of("Warnings", rows, note)])
+    return Section("Warnings", (), [make_table("Warnings", rows, note)])
 
 
 def _over_data_sets(

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve._text import counted
+from sparsieve._text import plural
 from sparsieve.app.report.tables import Cell, ResultTable, write_tables
-from sparsieve.app.report.wording import capitalised
+from sparsieve.app.report.wording import capitalise
 from sparsieve.scoring.metrics import LOWER_IS_BETTER, metric_name
 from sparsieve.scoring.models import MODEL_WORDS
 from sparsieve.scoring.statistics import LEVEL
@@ -97,7 +97,7 @@ def _table(standing: Standing, by_set: dict[str, Standing]) -> ResultTable:
     title = metric_name(standing.metric)
     unit = " (%)" if standing.task == "classification" else ""
     return ResultTable(
-        f"{capitalised(title)}{unit} of methods using {standing.using}",
+        f"{capitalise(title)}{unit} of methods using {standing.using}",
         ["method", *header],
         [[Cell(name), *(_cell(one, name) for one in every.values())] for name in standing.means],
         _notes(standing, every),
@@ -116,7 +116,7 @@ def _notes(standing: Standing, every: dict[str, Standing]) -> list[str]:
     lower = standing.metric in LOWER_IS_BETTER
     n_pairs = math.comb(len(standing.means), 2)
     notes = [
-        f"Mean over {counted(standing.n_splits, 'split')}, scored with {model}; the "
+        f"Mean over {plural(standing.n_splits, 'split')}, scored with {model}; the "
         f"{'lowest' if lower else 'highest'} is in bold."
     ]
     if n_pairs:
@@ -126,7 +126,7 @@ def _notes(standing: Standing, every: dict[str, Standing]) -> list[str]:
         notes.append(
             f"{found} {'higher' if lower else 'lower'} than the best: two-sided corrected "
             "resampled t-test over splits (Nadeau and Bengio)"
-            f"{over}; Bonferroni correction for {counted(n_pairs, 'pair')} of methods, "
+            f"{over}; Bonferroni correction for {plural(n_pairs, 'pair')} of methods, "
             f"{100 * LEVEL:g} % level."
         )
     if standing.baseline is not None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve._text import listed_names, p_shown
+from sparsieve._text import format_p_value, listed_names
 from sparsieve.app.report.wording import percent
-from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, gain, metric_name, metrics_in
+from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, find_metrics, gain, metric_name
 from sparsieve.scoring.models import MODEL_WORDS, TASKS, main_model
 from sparsieve.scoring.over_splits import compare_methods
 
@@ -177,7 +177,7 @@ class Standing:
         low, high = (self.number(gap.mean + side * gap.margin) for side in (-1, 1))
         return (
             f"{name} is {self.number(gap.mean)}{unit} {worse} (95 % interval {low} to {high}, "
-            f"{p_shown(gap.p_value)}, corrected)"
+            f"{format_p_value(gap.p_value)}, corrected)"
         )
 
     @property
@@ -260,7 +260,7 @@ def _of_task(
     known = list(dict.fromkeys(row["classifier"] for row in rows))
     if not rows or (classifier or known[0]) not in known or (metric and metric not in rows[0]):
         return []
-    metric = metric or metrics_in(rows[0])[0]
+    metric = metric or find_metrics(rows[0])[0]
     classifier = classifier or main_model(known)
     scores = _scores([row for row in rows if row["classifier"] == classifier], metric)
     contenders = [row for row in rows if row["class"] != ALL_FEATURES]

@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
-from sparsieve._checks import listed
+from sparsieve._checks import format_names
 from sparsieve.scoring.curves import accuracy_curve
-from sparsieve.scoring.outcomes import Outcome, guarded, machine, software
+from sparsieve.scoring.outcomes import Outcome, call_guardedly, machine, software
 from sparsieve.scoring.protocol import derive_seed
 from sparsieve.scoring.tuning import tune
 from sparsieve.selectors.methods import as_selector
@@ -24,14 +24,15 @@ from .wrapped import Preparation, built, in_time, names_within
 
 def compute(key: str, spec: dict, X, y, groups, relevant, names, train, test) -> Outcome:
     """Select on the training rows and score on the test rows; never raises for a bad cell."""
-    return guarded(key, _computed, spec, X, y, groups, relevant, names, train, test)
+    return call_guardedly(key, _computed, spec, X, y, groups, relevant, names, train, test)
 
 
 def check_code(spec: dict) -> None:
     """Refuse to compute a cell with other code of a guest than it was planned for."""
     if spec.get("code") and code_of(spec["guests"]) != spec["code"]:
         raise StudyError(
-            f"the code of {listed(spec['guests'])} is not the one that the study was planned with; "
+            f"the code of {format_names(spec['guests'])} is not the one that the study was "
+            "planned with; "
             "run the study again, and see that all computers have the same files and packages"
         )
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve._checks import listed
+from sparsieve._checks import format_names
 from sparsieve.app.plotting import AccuracyCurveDisplay
 from sparsieve.app.plotting.accuracy_curve import ScoreCurve
-from sparsieve.scoring.metrics import metric_title, metrics_in
+from sparsieve.scoring.metrics import find_metrics, metric_title
 
 from .results import result_rows, summarise
 from .store_reader import StoreReader
@@ -74,10 +74,10 @@ def study_curves(
         rows = _having(rows, name, [value])
     if selectors is not None:
         rows = _having(rows, "selector", selectors)
-    known = metrics_in(rows[0])
+    known = find_metrics(rows[0])
     metric = known[0] if metric is None else metric
     if metric not in known:
-        raise ValueError(f"metric {metric!r} is not in the study; it has {listed(known)}")
+        raise ValueError(f"metric {metric!r} is not in the study; it has {format_names(known)}")
     display = AccuracyCurveDisplay(
         _curves(summarise(rows), metric),
         metric_title(metric),
@@ -106,7 +106,7 @@ def _having(rows: list[dict], name: str, wanted: Sequence[str]) -> list[dict]:
     wanted = [wanted] if isinstance(wanted, str) else wanted
     for value in wanted:
         if value not in known:
-            raise ValueError(f"{name} {value!r} is not in the study; it has {listed(known)}")
+            raise ValueError(f"{name} {value!r} is not in the study; it has {format_names(known)}")
     return [row for row in rows if row[name] in wanted]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from joblib import delayed
 
 from sparsieve._version import __version__
-from sparsieve.scoring.outcomes import Progress, guarded
+from sparsieve.scoring.outcomes import Progress, call_guardedly
 
 from .kinds import StudyError
 from .store import Store
@@ -100,7 +100,7 @@ def run_jobs(
             shared = ahead([specs[key] for key in todo])
             given = {key: (one,) for key, one in zip(todo, shared, strict=True)}
         calls = {
-            key: delayed(guarded)(
+            key: delayed(call_guardedly)(
                 key, _called, function, (specs[key], *given[key]), fingerprint, planned[key]
             )
             for key in todo

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsieve.scoring.metrics import ALL_METRICS, column_of, gain, metrics_in
+from sparsieve.scoring.metrics import ALL_METRICS, column_name, find_metrics, gain
 
 from .checked import trouble_with
 from .names import ALL_FEATURES
@@ -176,7 +176,7 @@ def _cell_rows(study: str, cell: dict[str, Any]) -> list[dict[str, Any]]:
     spec, result = cell["spec"], cell["result"]
     facts = {selection["k"]: selection for selection in result["selections"]}
     some: dict[str, Any] = next(iter(facts.values()), {})
-    metrics = list(map(column_of, spec.get("metrics", ALL_METRICS)))  # the first decides
+    metrics = list(map(column_name, spec.get("metrics", ALL_METRICS)))  # the first decides
     before = {
         "study": study,
         "dataset": spec["dataset"],
@@ -286,13 +286,13 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _gain(mean: Mapping[str, Any]) -> float:
     """The first score, larger is better."""
-    metric = metrics_in(mean)[0]
+    metric = find_metrics(mean)[0]
     return -np.inf if mean[metric] is None else gain(metric, mean[metric])
 
 
 def _mean(place: dict[str, Any], rows: list[Mapping[str, Any]]) -> dict[str, Any]:
     mean: dict[str, Any] = {**place, "n_splits": len(rows)}
-    for name in metrics_in(rows[0]):
+    for name in find_metrics(rows[0]):
         values = np.array([row[name] for row in rows if row[name] is not None])
         mean[name] = float(values.mean()) if len(values) else None
         mean[f"{name}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else None

@@ -107,7 +107,7 @@ class Store(StoreReader):
                 break
             except sqlite3.OperationalError as error:
                 # Of two processes that make a store together one is told so without waiting.
-                if "locked" not in str(error) or deadline.passed:
+                if "locked" not in str(error) or deadline.is_over:
                     raise
                 time.sleep(0.01)
         # A killed process loses nothing; a power cut may lose the last cells, never the file.

@@ -130,7 +130,7 @@ class StoreReader:
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1 << 26)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.set_progress_handler(lambda: self._deadline.passed, 100_000)
+        connection.set_progress_handler(lambda: self._deadline.is_over, 100_000)
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         return connection

@@ -13,9 +13,9 @@ from typing import Any
 
 from sparsieve._checks import check_choice, check_flag, check_integer
 from sparsieve._version import __version__
-from sparsieve.scoring.curves import OWN, check_asked
+from sparsieve.scoring.curves import OWN, check_request
 from sparsieve.scoring.metrics import RESERVED
-from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS, TASKS, metrics_of
+from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS, TASKS, choose_metrics
 from sparsieve.scoring.protocol import (
     PROTOCOLS,
     Protocol,
@@ -24,7 +24,7 @@ from sparsieve.scoring.protocol import (
     TimeOrdered,
     derive_seed,
 )
-from sparsieve.scoring.scorers import Score, able_models, check_models, scorers_of
+from sparsieve.scoring.scorers import Score, able_models, check_models, resolve_scores
 
 from .guest_code import code_of
 from .kinds import StudyError, check_kinds, check_known, shortened
@@ -147,11 +147,11 @@ class Study:
         _scores(self.scoring, TASKS[0])
         given = {"classification": self.classifiers, "regression": self.regressors}
         for task, models in given.items():
-            scores = _scores(metrics_of(task, self.scoring), task)
+            scores = _scores(choose_metrics(task, self.scoring), task)
             if models is _CLASSIFIERS:
                 put("classifiers", tuple(able_models(scores, task)))
                 continue
-            check_asked(self.ks, models, task=task)
+            check_request(self.ks, models, task=task)
             check_models(scores, task, models)
         check_flag("zscore", self.zscore)
         check_integer("seed", self.seed, minimum=0)
@@ -373,7 +373,7 @@ class Study:
             "fold": split.fold,
             "ks": OWN if isinstance(self.ks, str) else sorted(set(self.ks)),
             "classifiers": list(self.classifiers),
-            "metrics": metrics_of(data.task, self.scoring),
+            "metrics": choose_metrics(data.task, self.scoring),
             "zscore": self.zscore,
             "study_seed": self.seed,
             "version": __version__,
@@ -415,7 +415,7 @@ def _scores(scoring: Sequence[str], task: str) -> dict[str, Score]:
                 f"{name} is the share of relevant features in the tables of a study; use "
                 f"{name}_macro as a score"
             )
-    return scorers_of(list(scoring), task, short_names=True)
+    return resolve_scores(list(scoring), task, short_names=True)
 
 
 def study_name(path: Path) -> str:

@@ -25,14 +25,14 @@ from sklearn.preprocessing import (
 )
 from sklearn.utils import get_tags
 
-from sparsieve._checks import did_you_mean, listed
+from sparsieve._checks import did_you_mean, format_names
 from sparsieve.meta.base import MetaSelector
 from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
 from sparsieve.selectors.around import takes_task
 from sparsieve.selectors.base import BaseSelector
-from sparsieve.selectors.methods import as_selector, seeded
-from sparsieve.selectors.parameters import configured
+from sparsieve.selectors.methods import as_selector, seed_selector
+from sparsieve.selectors.parameters import configure
 
 from .kinds import StudyError, check_kinds, shortened, shortened_text
 from .names import class_name, imported, is_elsewhere, selector_class
@@ -110,7 +110,7 @@ def built(
     if seed is not None and "random_state" in cls().get_params(deep=False):
         values.setdefault("random_state", seed)
     try:
-        return configured(cls, values, hidden=[_COUNT])
+        return configure(cls, values, hidden=[_COUNT])
     except (ValueError, TypeError) as error:
         raise StudyError(str(error)) from None
 
@@ -127,7 +127,7 @@ def _guest(
         selector = as_selector(found, values)
     except (ValueError, TypeError) as error:
         raise StudyError(str(error)) from None
-    return selector if seed is None else seeded(selector, seed)
+    return selector if seed is None else seed_selector(selector, seed)
 
 
 def _part(value: Any, depth: int, *, allow_import: bool) -> Any:
@@ -172,7 +172,7 @@ def _model(value: Any, owner: str, task: str | None) -> Any:
     known = MODELS[task] if task else {**CLASSIFIERS, **REGRESSORS}
     if not isinstance(value, str) or value not in known:
         raise StudyError(
-            f"estimator of {owner} must be one of {listed(list(known))}"
+            f"estimator of {owner} must be one of {format_names(list(known))}"
             + f" for {task}" * bool(task)
             + f", got {shortened(value)}"
         )

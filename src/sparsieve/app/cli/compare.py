@@ -34,7 +34,7 @@ from .output import (
     PAGES,
     check_outputs,
     command_line,
-    exports_of,
+    export_files,
     print_json,
     print_rows,
     progress,
@@ -152,7 +152,7 @@ class Outputs:
     def check(self, file: Any) -> None:
         """Refuse, before any work, what could not be written after it."""
         outputs = {"--report": (self.report, PAGES), "--output": (self.output, None)}
-        check_outputs({**outputs, **exports_of(self.export)}, file)
+        check_outputs({**outputs, **export_files(self.export)}, file)
 
     def write(self, found: Comparison, *, quiet: bool) -> list[Path]:
         """Write them all, and say which."""
@@ -195,7 +195,7 @@ def compare(
     check_jobs(jobs)
     outputs.check(file)
     survival.check(reading.target, task.value)
-    reading = preparing.checked(reading)
+    reading = preparing.check_reading(reading)
     if reading.covariates:
         raise UsageError(
             "--covariates is for sparsieve select; a comparison has none, so leave it out or leave "
@@ -208,9 +208,9 @@ def compare(
         asked = contest.arguments() | splits.arguments()
     with data_file(file, reading.form) as path:
         gaps = preparing.gaps(reading)
-        table = survival.read(reading, path, task.value, quiet=quiet, gaps=gaps)
+        table = survival.read_table(reading, path, task.value, quiet=quiet, gaps=gaps)
     together = preparing.groups(table)
-    doubts, read_as = _task_of(table, task)
+    doubts, read_as = _read_task(table, task)
     say(*(f"note: {note}" for note in doubts if not quiet))
     try:
         with live(quiet, "fits") as tell:
@@ -253,7 +253,7 @@ def _number(text: str) -> int:
         raise UsageError(f"--k needs whole numbers separated by commas, got {text!r}") from None
 
 
-def _task_of(table: Table, task: Task) -> tuple[list[str], str]:
+def _read_task(table: Table, task: Task) -> tuple[list[str], str]:
     """A sentence on how the target is read, where that is in doubt, and the task."""
     from ...validation.reading import read_task
 

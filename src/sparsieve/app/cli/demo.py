@@ -48,7 +48,7 @@ def demo(
     searched = []
     for name in METHODS:
         with progress(f"Cross-validating {name}"):
-            searched.append(_searched(name, data, None if rule is None else rule.value))
+            searched.append(_search_count(name, data, None if rule is None else rule.value))
     results, first = [row for row, _ in searched], searched[0][1]
     with progress("Cross-validating all features"):
         whole = _with_all_features(data)
@@ -81,7 +81,7 @@ def demo(
     _say_what_next()
 
 
-def _searched(name: str, data: Dataset, rule: str | None) -> tuple[dict[str, Any], Any]:
+def _search_count(name: str, data: Dataset, rule: str | None) -> tuple[dict[str, Any], Any]:
     """How many features are enough with this method, and what they are."""
     from ...meta import SelectorCV
     from ...registry import find_selector

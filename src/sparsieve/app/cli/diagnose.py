@@ -50,7 +50,7 @@ def diagnose(
     with data_file(file, reading.form) as path:
         # Columns with gaps are reported rather than left out.
         keep: Any = {} if reading.max_missing is not None else {"max_missing": None}
-        table = survival.read(reading, path, task.value, quiet=quiet, gaps="value", **keep)
+        table = survival.read_table(reading, path, task.value, quiet=quiet, gaps="value", **keep)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
     with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:

@@ -44,14 +44,14 @@ def without_python(sentence: str) -> str:
 
 def report(error: BaseException, *, debug: bool) -> ExitCode:
     """Say on stderr what went wrong and return the exit code."""
-    code, sentence = _explained(error)
+    code, sentence = _explain_error(error)
     if debug:
         traceback.print_exception(error, file=sys.stderr)
     print(visible(sentence), file=sys.stderr)
     return code
 
 
-def _explained(error: BaseException) -> tuple[ExitCode, str]:
+def _explain_error(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, (KeyboardInterrupt, typer.Abort)):
         return ExitCode.INTERRUPTED, "interrupted"
     if isinstance(error, UsageError):

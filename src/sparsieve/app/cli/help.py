@@ -33,12 +33,12 @@ class _Readable:
         usage = ["[OPTIONS]", *(_metavar(one) for one in params if _is_argument(one))]
         usage += ["COMMAND ..."] if hasattr(command, "list_commands") else []
         parts = [f"Usage: {ctx.command_path} {' '.join(usage)}"]
-        parts += [_filled(text, width) for text in _paragraphs(command.help)]
+        parts += [_wrap_text(text, width) for text in _paragraphs(command.help)]
         parts += [
             "\n".join([_bold(title), *(_entry(*record, width) for record in records)])
             for title, records in _panels(command, ctx, params)
         ]
-        parts += [_filled(text, width) for text in _paragraphs(command.epilog)]
+        parts += [_wrap_text(text, width) for text in _paragraphs(command.epilog)]
         formatter.write("\n\n".join(parts) + "\n")
 
 
@@ -100,7 +100,7 @@ def _entry(name: str, text: str, width: int) -> str:
     beside = f"{name:<16}  {described}"
     if len(name) <= 16 and len(beside) + 2 <= width:
         return f"  {_bold(name)}{beside[len(name) :]}"
-    return "\n".join([f"  {_bold(name)}", _filled(described, width, "      ")])
+    return "\n".join([f"  {_bold(name)}", _wrap_text(described, width, "      ")])
 
 
 def _paragraphs(text: str | None) -> list[str]:
@@ -109,7 +109,7 @@ def _paragraphs(text: str | None) -> list[str]:
     return [" ".join(part.split()) for part in parts if part.strip()]
 
 
-def _filled(text: str, width: int, indent: str = "") -> str:
+def _wrap_text(text: str, width: int, indent: str = "") -> str:
     return textwrap.fill(
         text,
         width,

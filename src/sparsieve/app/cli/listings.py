@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...registry import DEFAULT_METHOD, MEASURED, PURPOSES, Method, all_methods, measured, withstood
+from ...registry import (
+    DEFAULT_METHOD,
+    MEASURED,
+    PURPOSES,
+    Method,
+    all_methods,
+    load_measurements,
+    withstood,
+)
 from .errors import UsageError
 from .options import AsJson, Debug
 from .output import print_json, print_rows, say
@@ -104,7 +112,7 @@ def _time(seconds: float | None) -> str:
 
 
 def _footnote() -> str:
-    row = next(iter(measured().values()), None)
+    row = next(iter(load_measurements().values()), None)
     if row is None:
         return ""
     busy = "" if row["idle"] == "yes" else "; the machine had other work"

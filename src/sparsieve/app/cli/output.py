@@ -98,12 +98,12 @@ def check_outputs(
         except DataError as error:
             raise UsageError(str(error)) from None
         if suffixes is PAGES:
-            from ..report.page import check_installed  # which takes a while
+            from ..report.page import check_packages  # which takes a while
 
-            check_installed()
+            check_packages()
 
 
-def exports_of(
+def export_files(
     paths: Sequence[Path] | None,
 ) -> dict[str, tuple[Path | None, Sequence[str] | None]]:
     """Files of ``--export``, to be checked by :func:`check_outputs`."""
@@ -179,10 +179,10 @@ def print_table(
         )
         for name, column in zip(header, columns, strict=True)
     ]
-    for part in parts_of(narrow, console.width):
+    for part in divide_columns(narrow, console.width):
         texts = [header[j] not in right for j in part]
         limits = [wide[j] for j in part], [narrow[j] for j in part]
-        widths = fitted(*limits, texts, console.width)
+        widths = squeeze(*limits, texts, console.width)
         table = Table(title=title, title_justify="left", header_style="bold")
         for j, width in zip(part, widths, strict=True):
             how = "right" if header[j] in right else "left"
@@ -193,13 +193,13 @@ def print_table(
         title = None
 
 
-def parts_of(narrow: Sequence[int], room: int) -> list[list[int]]:
+def divide_columns(narrow: Sequence[int], room: int) -> list[list[int]]:
     """Columns by the table that they are in; the first is in all of them, as the name of rows.
 
     Examples
     --------
-    >>> from sparsieve.app.cli.output import parts_of
-    >>> parts_of([10, 10, 10, 10], 80), parts_of([10, 10, 10, 10], 40)
+    >>> from sparsieve.app.cli.output import divide_columns
+    >>> divide_columns([10, 10, 10, 10], 80), divide_columns([10, 10, 10, 10], 40)
     ([[0, 1, 2, 3]], [[0, 1, 2], [0, 3]])
     """
     parts: list[list[int]] = [[0]]
@@ -211,7 +211,7 @@ def parts_of(narrow: Sequence[int], room: int) -> list[list[int]]:
     return parts
 
 
-def fitted(
+def squeeze(
     wide: Sequence[int], narrow: Sequence[int], texts: Sequence[bool], room: int
 ) -> list[int]:
     """Widths of columns: what they would like to have, the widest made narrower until they fit.
@@ -220,10 +220,10 @@ def fitted(
 
     Examples
     --------
-    >>> from sparsieve.app.cli.output import fitted
-    >>> fitted([10, 30], [10, 5], [True, True], 80), fitted([10, 30], [10, 5], [True, True], 40)
+    >>> from sparsieve.app.cli.output import squeeze
+    >>> squeeze([10, 30], [10, 5], [True, True], 80), squeeze([10, 30], [10, 5], [True, True], 40)
     ([10, 30], [10, 23])
-    >>> fitted([20, 12], [9, 6], [True, False], 36), fitted([30, 4], [30, 4], [True, False], 24)
+    >>> squeeze([20, 12], [9, 6], [True, False], 36), squeeze([30, 4], [30, 4], [True, False], 24)
     ([20, 9], [13, 4])
     """
     widths = list(wide)

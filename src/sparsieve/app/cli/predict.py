@@ -148,10 +148,10 @@ def predict(
     asked = _times(times)
     rule = _rule(threshold, positive_rate, cost_of_missing, positive)
     with progress("Loading", quiet=quiet):
-        from ..._checks import sentences_of
-        from .predictions import check_decides, loaded, predicted, read
+        from ..._checks import warning_sentences
+        from .predictions import check_decides, load_model, predict_columns, read_rows
 
-        saved = loaded(model)
+        saved = load_model(model)
     if asked and saved.task != "survival":
         raise UsageError(f"--times is for survival times, but this model is for {saved.task}")
     if strata is not None and not asked:
@@ -167,11 +167,11 @@ def predict(
     }
     with data_file(file, form) as path:
         # Strata are labels of the rows, as groups are.
-        table = read(saved, path, covariates_file, given, groups=strata, quiet=quiet)
+        table = read_rows(saved, path, covariates_file, given, groups=strata, quiet=quiet)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        columns = predicted(saved, table, asked, rule, explain=explain)
-    said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
+        columns = predict_columns(saved, table, asked, rule, explain=explain)
+    said = warning_sentences([one for one in caught if issubclass(one.category, UserWarning)])
     say(*(f"warning: {sentence}" for sentence in said))
     if output is not None:
         from ..io.write import write_table
@@ -181,7 +181,7 @@ def predict(
             say(f"wrote {len(next(iter(columns.values())))} predictions to {output}")
         return
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    print_rows(list(columns), [[_shown(cell) for cell in row] for row in rows])
+    print_rows(list(columns), [[_format_cell(cell) for cell in row] for row in rows])
 
 
 def _times(given: str | None) -> list[float]:
@@ -206,5 +206,5 @@ def _rule(
     return {**named, "positive": positive} if named else {}
 
 
-def _shown(cell: Any) -> str:
+def _format_cell(cell: Any) -> str:
     return f"{cell:.6g}" if isinstance(cell, float) else str(cell)

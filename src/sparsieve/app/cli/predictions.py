@@ -11,13 +11,13 @@ from ...persistence import SavedFileError, load
 from ...selection.saved import SavedSelection
 from ..io import DataError, Table
 from ..io.read import ENCODES_TEXT, read_table
-from ..io.text import suffix_of
+from ..io.text import full_suffix
 from .errors import UsageError
 from .options import as_options
 from .output import progress, say
 
 
-def loaded(path: Path) -> SavedSelection:
+def load_model(path: Path) -> SavedSelection:
     """The model in a file."""
     try:
         saved = load(path)
@@ -33,7 +33,7 @@ def loaded(path: Path) -> SavedSelection:
     return saved
 
 
-def rows_for(saved: SavedSelection, table: Table) -> Any:
+def model_rows(saved: SavedSelection, table: Table) -> Any:
     """The rows of a table whose text was left as it is, as the model takes them."""
     names = saved.model[0].columns
     if names is None:
@@ -57,7 +57,7 @@ def check_decides(saved: SavedSelection, rule: dict[str, Any]) -> None:
         )
 
 
-def read(
+def read_rows(
     saved: SavedSelection,
     path: Path,
     second: Path | None,
@@ -70,7 +70,7 @@ def read(
     how = _reading(saved, path) | {name: v for name, v in given.items() if v is not None}
     covariates = how.pop("covariates", [])
     only = saved.model[0].columns
-    is_frame = suffix_of(path) in ENCODES_TEXT
+    is_frame = full_suffix(path) in ENCODES_TEXT
     how |= {
         "needs_target": False,
         "groups": groups,
@@ -100,18 +100,18 @@ def read(
 def _reading(saved: SavedSelection, path: Path) -> dict[str, Any]:
     """How the training data were read, as far as files of this kind can be read so."""
     known = dict(saved.reading or {})
-    is_text = suffix_of(path) in ENCODES_TEXT and suffix_of(path) != ".parquet"
+    is_text = full_suffix(path) in ENCODES_TEXT and full_suffix(path) != ".parquet"
     for name in ("transpose", "encoding", "comment"):
         if not is_text:
             known.pop(name, None)
-    if suffix_of(path) != ".h5ad":
+    if full_suffix(path) != ".h5ad":
         known.pop("layer", None)
     return known
 
 
 def _other_way(path: Path, how: dict[str, Any]) -> str:
     """That a table has its features in rows, or in columns, where it could be read so."""
-    if suffix_of(path) not in ENCODES_TEXT or suffix_of(path) == ".parquet" or not how["only"]:
+    if full_suffix(path) not in ENCODES_TEXT or full_suffix(path) == ".parquet" or not how["only"]:
         return ""
     turned = not how.get("transpose", False)
     alone = {"target_file": None, "covariates": (), "groups": None, "sample_id": None}
@@ -123,7 +123,7 @@ def _other_way(path: Path, how: dict[str, Any]) -> str:
     return f"; its features are in {where}: add {option}"
 
 
-def predicted(
+def predict_columns(
     saved: SavedSelection,
     table: Table,
     times: list[float],
@@ -136,7 +136,7 @@ def predicted(
     if table.ids is not None:
         columns = {table.id_name or "id": table.ids}
     try:
-        X = rows_for(saved, table)
+        X = model_rows(saved, table)
         found = np.asarray(saved.decide(X, **rule) if rule else saved.predict(X))
         if found.ndim == 1:
             columns["risk" if saved.task == "survival" else "prediction"] = found

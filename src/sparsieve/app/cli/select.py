@@ -34,7 +34,7 @@ from .options import (
     with_option_sets,
 )
 from .output import command_line, print_json, print_names, progress, say
-from .selection_output import Files, has_suffix, print_selected, proven_gap, say_summary
+from .selection_output import Files, has_suffix, print_features, proven_gap, say_summary
 from .settings import (
     AUTO,
     CLAIMING,
@@ -43,7 +43,7 @@ from .settings import (
     check_groups,
     check_task,
     claims_features,
-    method_for,
+    make_method,
     parse_count,
 )
 from .survival import SurvivalColumns
@@ -193,8 +193,8 @@ def select(
     Example: sparsieve select data.csv --target label -k 20 -o selected.csv
     """
     writes_json = as_json or has_suffix(files.output, ".json")
-    _check_printed(names_only, as_json, everything, writes_json=writes_json)
-    reading = preparing.checked(reading)
+    _check_print_options(names_only, as_json, everything, writes_json=writes_json)
+    reading = preparing.check_reading(reading)
     limit_memory(memory)
     started = time.perf_counter()
     task = choice.task.value
@@ -204,7 +204,7 @@ def select(
     if method == AUTO:
         by_likelihood = read_as in ("counts", "survival") and not claims_features(number)
         method = LIKELIHOOD_METHOD if by_likelihood else DEFAULT_METHOD
-    chosen = method_for(method, number)
+    chosen = make_method(method, number)
     beside = claim is not None and chosen.name != CLAIMING  # claims beside a selection
     if claim is not None and not beside:
         param = [*(param or ()), f"claim={claim.value}"]
@@ -233,19 +233,19 @@ def select(
                 check_certifiable(chosen, selector)
     if not needs_target:
         asked_for = {"--report": files.report, "--model": files.model, "-k auto": number == AUTO}
-        _check_no_target_asked_for(chosen.name, reading.target, tests.null, asked_for)
+        _check_target_options(chosen.name, reading.target, tests.null, asked_for)
     elif choice.count is None and not choice.stable and chosen.name != CLAIMING:
         number = AUTO  # as in Python
     if number != AUTO:
-        _check_nothing_searched(choice, tests)
+        _check_search_options(choice, tests)
     with data_file(file, reading.form) as path:
         how = {"needs_target": needs_target, "gaps": preparing.gaps(reading), "quiet": quiet}
-        table = survival.read(reading, path, task, **how)
+        table = survival.read_table(reading, path, task, **how)
         together = preparing.groups(table)
         if choice.count is None and choice.rule is None and is_external(table):
             number = None  # the method decides
         asked = {"--report": files.report, "--claim": beside, "--null": tests.null}
-        check_in_memory(table, **asked, **{"-k auto": number == AUTO}, **preparing.asked)
+        check_in_memory(table, **asked, **{"-k auto": number == AUTO}, **preparing.options)
         with progress("Loading", quiet=quiet):
             from .selection import run_selection
 
@@ -279,7 +279,7 @@ def select(
             )
         if beside:
             with progress("Testing what can be claimed", quiet=quiet):
-                selection = replace(selection, claims=_tested(selection, claim))
+                selection = replace(selection, claims=_test_claim(selection, claim))
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
             notes = (*map(as_options, selection.selected.notes), *selection.oddities)
@@ -292,7 +292,7 @@ def select(
         elif names_only:
             print_names(selection.kept_names)
         elif files.output is None and files.ranking is None:
-            print_selected(selection)
+            print_features(selection)
         sys.stdout.flush()
         if files.report is not None and not selection.selected.interrupted:
             with progress("Cross-validating for the report", quiet=quiet):
@@ -300,7 +300,7 @@ def select(
             written.append(files.report)
         if files.model is not None:
             with progress("Calibrating" if files.calibrate else "Fitting the model", quiet=quiet):
-                _write_model(selection, files.model, reading.remembered, files.calibrate)
+                _write_model(selection, files.model, reading.options_to_keep, files.calibrate)
             written.append(files.model)
     if not quiet:
         say_summary(selection, written)
@@ -310,7 +310,9 @@ def select(
         raise KeyboardInterrupt
 
 
-def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_json: bool) -> None:
+def _check_print_options(
+    names_only: bool, as_json: bool, everything: bool, *, writes_json: bool
+) -> None:
     """Refuse options for what is printed that exclude each other."""
     if everything and not writes_json:
         raise UsageError("--all needs --json or -o OUT.json; --ranking lists all features anyway")
@@ -318,7 +320,7 @@ def _check_printed(names_only: bool, as_json: bool, everything: bool, *, writes_
         raise UsageError("--names-only and --json exclude each other")
 
 
-def _check_nothing_searched(choice: Choice, tests: Tests) -> None:
+def _check_search_options(choice: Choice, tests: Tests) -> None:
     """Refuse options that are for the search of a number where there is none."""
     if choice.rule is not None:
         raise UsageError("--rule needs -k auto, which chooses the number by cross-validation")
@@ -326,7 +328,7 @@ def _check_nothing_searched(choice: Choice, tests: Tests) -> None:
         raise UsageError("--scoring is for held-out samples, which --no-check leaves out")
 
 
-def _check_no_target_asked_for(
+def _check_target_options(
     name: str, target: str | None, null: int, asked_for: dict[str, Any]
 ) -> None:
     """Refuse what only a target can answer for a method that does not look at it."""
@@ -340,7 +342,7 @@ def _check_no_target_asked_for(
             )
 
 
-def _tested(selection: Selection, claim: Any) -> Claims:
+def _test_claim(selection: Selection, claim: Any) -> Claims:
     from ..io import DataError
 
     try:

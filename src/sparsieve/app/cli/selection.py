@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import sentences_of
+from ..._checks import warning_sentences
 from ..._version import __version__
 from ...diagnosis.null import looks_at_target
 from ...meta import SelectorCV
-from ...preprocessing.prepare import described
+from ...preprocessing.prepare import describe_preparation
 from ...preprocessing.table import rows_of
 from ...registry import Method
 from ...selection import SelectedFeatures, select
 from ...selection.checks import is_in_memory
 from ...selection.claims import Claims
 from ...selection.relation import TREES
-from ...selectors.preparation import groups_of
+from ...selectors.preparation import find_groups
 from ...selectors.ranked import RankedFeatures, ranked_features
 from ...validation.target import NO_TARGET
 from ..io import DataError, Table
@@ -55,10 +55,10 @@ class Selection:
         return found if isinstance(found, SelectorCV) else None
 
     @cached_property
-    def ranked(self) -> RankedFeatures:
+    def ranking(self) -> RankedFeatures:
         """All features, best first, without covariates."""
         found = ranked_features(self.selector)
-        return found.without(self.selected.covariates.places)
+        return found.drop_columns(self.selected.covariates.places)
 
     @property
     def n_kept(self) -> int:
@@ -69,24 +69,24 @@ class Selection:
     @cached_property
     def group_columns(self) -> dict[str, np.ndarray] | None:
         """Rank and name of the feature group of every column, best first; None without groups."""
-        groups = groups_of(self.selector)
+        groups = find_groups(self.selector)
         if groups is None:
             return None
-        best = groups.of_columns(self.selector.group_ranking_)[self.ranked.features]
+        best = groups.of_columns(self.selector.group_ranking_)[self.ranking.features]
         return {
             "rank": np.unique(self.selector.group_ranking_[best], return_inverse=True)[1] + 1,
             "group": self.selector.group_names_[best].astype(str),
         }
 
     @property
-    def kept(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         """Positions of the selected features, best first."""
-        return self.ranked.features[: self.n_kept]
+        return self.ranking.features[: self.n_kept]
 
     @property
     def kept_names(self) -> list[str]:
         """Names of the selected features, best first."""
-        return [self.table.feature_names[j] for j in self.kept]
+        return [self.table.feature_names[j] for j in self.positions]
 
     @property
     def classes(self) -> np.ndarray | None:
@@ -113,7 +113,7 @@ class Selection:
         return [_as_option(one, self.table) for one in self.selected.oddities]
 
     @property
-    def unchecked(self) -> str:
+    def why_no_check(self) -> str:
         """Why there is no check on held-out samples, and how to have one."""
         if not is_in_memory(self.selected.X):
             return ""
@@ -141,12 +141,12 @@ class Selection:
         return self.selector.summary() if hasattr(self.selector, "error_bounds_") else ""
 
     @property
-    def claimed(self) -> str:
+    def claim_report(self) -> str:
         """What can be claimed, where that was asked for."""
         return as_options(self.selected.verdict if self.claims is None else str(self.claims))
 
     def _claim_facts(self) -> dict[str, Any] | None:
-        if self.claims is None and not self.claimed:
+        if self.claims is None and not self.claim_report:
             return None
         return (self.claims or self.selected.claims()).as_dict()
 
@@ -169,11 +169,11 @@ class Selection:
 
     def kept_columns(self) -> dict[str, np.ndarray]:
         """The selected features, best first, then the target."""
-        return self.table.select(self.kept).columns()
+        return self.table.select(self.positions).columns()
 
     def ranking_columns(self) -> dict[str, np.ndarray]:
         """Every feature with rank, score, p-value where there is one, and what to know of it."""
-        columns = self.ranked.columns(self.table.feature_names)
+        columns = self.ranking.columns(self.table.feature_names)
         if self.group_columns is None:
             return columns
         return {"rank": self.group_columns["rank"], "group": self.group_columns["group"]} | {
@@ -190,7 +190,7 @@ class Selection:
             "method": self.method.name,
             "class": self.method.class_name,
             "parameters": self.selector.get_params(deep=False),
-            "prepare": described(self.selected.prepare),
+            "prepare": describe_preparation(self.selected.prepare),
             "target": self.table.target_name or None,
             "task": self.task,
             "classes": self.classes,
@@ -206,7 +206,7 @@ class Selection:
             "claims": self._claim_facts(),
             "held_out": None if check is None else check.as_dict(),
             **self._covariate_facts(),
-            "score_meaning": self.ranked.meaning,
+            "score_meaning": self.ranking.meaning,
             "null": None if null is None else {"level": null.level, "n_repeats": null.n_repeats},
             "certificate": None if proof is None else proof.as_dict(),
             "ranking": rows_of(ranking),
@@ -258,7 +258,7 @@ def run_selection(
     if relation is not None and relation.choice == "trees":
         method = find_method(TREES)
     # Warnings for developers are left out.
-    said = sentences_of([one for one in caught if issubclass(one.category, UserWarning)])
+    said = warning_sentences([one for one in caught if issubclass(one.category, UserWarning)])
     return Selection(method, table, selected, time.perf_counter() - started, said)
 
 

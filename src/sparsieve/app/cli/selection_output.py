@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from .selection import Selection
 
 
-def print_selected(selection: Selection) -> None:
+def print_features(selection: Selection) -> None:
     """The features that are kept, as a table."""
-    kept, shown = selection.ranked.scores[: selection.n_kept], selection.n_kept
+    kept, shown = selection.ranking.scores[: selection.n_kept], selection.n_kept
     scores = [f"{score:.4g}" for score in kept]  # --ranking and --json have all digits
     if sys.stdout.isatty():
         shown = min(shown, 50)
-        notes = selection.ranked.notes
+        notes = selection.ranking.notes
         scores = [note or score for score, note in zip(scores, notes, strict=False)]
     names, groups = selection.kept_names, selection.group_columns
     header: tuple[str, ...] = ("rank", "feature", "score")
@@ -52,8 +52,8 @@ def print_selected(selection: Selection) -> None:
 
 def say_summary(selection: Selection, written: list[Path]) -> None:
     """What the selection says of itself, on stderr."""
-    from ...selection.covariates import words_kept
-    from ...selectors.preparation import unit_of
+    from ...selection.covariates import kept_phrase
+    from ...selectors.preparation import unit_phrase
 
     table = selection.table
     left_out = f" ({table.n_left_out} left out)" if table.n_left_out else ""
@@ -66,7 +66,7 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
         target += f" ({int(table.y['event'].sum())} events)"
     else:
         target += f" ({selection.task})"
-    kept = words_kept(selection.selector, selection.selected.covariates)
+    kept = kept_phrase(selection.selector, selection.selected.covariates)
     say(
         f"kept {kept} with {selection.method.name}"
         f"{target}, {table.X.shape[0]:,} samples{left_out}; selection "
@@ -74,18 +74,20 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
     )
     if selection.choice:
         choice = selection.choice.removeprefix(selection.selected.nothing_found).strip()
-        say(f"number of {unit_of(selection.selector)}s: {choice}")  # warnings have said the rest
+        say(
+            f"number of {unit_phrase(selection.selector)}s: {choice}"
+        )  # warnings have said the rest
     if selection.selected.check is not None:
         say(selection.selected.check.sentence())
     if selection.selected.covariates_alone is not None:
         say(selection.selected.covariates_alone.sentence)
-    if selection.unchecked:
-        say(selection.unchecked)
-    if selection.claimed:
-        say(*selection.claimed.splitlines())
+    if selection.why_no_check:
+        say(selection.why_no_check)
+    if selection.claim_report:
+        say(*selection.claim_report.splitlines())
     if selection.stability:
         say(f"stability: {selection.stability}")
-    say(f"score: {selection.ranked.meaning}")
+    say(f"score: {selection.ranking.meaning}")
     if selection.selected.null is not None:
         say(str(selection.selected.null))
     if selection.selected.certificate is not None:
@@ -208,7 +210,7 @@ class Files:
             with replacing(self.output) as scratch:
                 scratch.write_text(as_json(result) + "\n", encoding="utf-8")
         elif has_suffix(self.output, ".h5ad"):
-            _write_annotated(selection, source, layer, self.output)
+            _write_anndata(selection, source, layer, self.output)
         else:
             write_table(self.output, selection.kept_columns(), **how)
         if self.ranking is not None:
@@ -216,19 +218,22 @@ class Files:
         return [path for path in (self.output, self.ranking) if path is not None]
 
 
-def _write_annotated(selection: Selection, source: Path, layer: str | None, output: Path) -> None:
-    from ...selection.shown import columns_of, summary_of
+def _write_anndata(selection: Selection, source: Path, layer: str | None, output: Path) -> None:
+    from ...selection.shown import columns_of, make_summary
     from ..io.stored import write_h5ad
 
     write_h5ad(
         output,
         source,
         selection.kept_names,
-        {name: values[selection.kept] for name, values in columns_of(selection.selector).items()},
-        summary_of(
+        {
+            name: values[selection.positions]
+            for name, values in columns_of(selection.selector).items()
+        },
+        make_summary(
             selection.selector,
             k=selection.n_kept,
-            meaning=selection.ranked.meaning,
+            meaning=selection.ranking.meaning,
             target=selection.table.target_name,
             layer="X" if layer is None else layer,
         ),

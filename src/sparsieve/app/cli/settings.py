@@ -65,7 +65,7 @@ def claims_features(count: Any) -> bool:
     return isinstance(count, str) and count.startswith(FDR)
 
 
-def method_for(name: str, count: Any) -> Method:
+def make_method(name: str, count: Any) -> Method:
     """The method by its name; ``-k fdr=0.1`` stands for a method of its own."""
     if not claims_features(count):
         return find_method(name)
@@ -107,10 +107,10 @@ def build_selector(
         if name in _OPTION_OF:
             raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
         parameters[name] = _literal(text)
-    from ...selectors.parameters import configured
+    from ...selectors.parameters import configure
 
     try:
-        selector = configured(method.cls, parameters, hidden=_OPTION_OF)
+        selector = configure(method.cls, parameters, hidden=_OPTION_OF)
     except ValueError as error:
         sentence = str(error).replace(method.cls.__name__, method.name, 1)
         # An object cannot be typed here; its settings can.

@@ -56,7 +56,7 @@ class SurvivalColumns:
     )
 
     @property
-    def _named(self) -> dict[str, str]:
+    def _columns_by_role(self) -> dict[str, str]:
         """The columns by what they hold."""
         columns = {"time": self.survival_time, **vars(self)}
         del columns["survival_time"], columns["event_value"]
@@ -64,7 +64,7 @@ class SurvivalColumns:
 
     def check(self, target: str | None, task: str) -> None:
         """Refuse options that do not go together."""
-        given = {f"--{name}": column for name, column in self._named.items()}
+        given = {f"--{name}": column for name, column in self._columns_by_role.items()}
         if self.event_value is not None and self.event is None:
             raise UsageError("--event-value needs --time and --event")
         if not given:
@@ -83,14 +83,14 @@ class SurvivalColumns:
         """How the target is read."""
         return task if self.survival_time is None else "survival"
 
-    def read(self, reading: Reading, path: Path, task: str, **how: Any) -> Table:
+    def read_table(self, reading: Reading, path: Path, task: str, **how: Any) -> Table:
         """The table with survival times as its target, where they were asked for."""
         if self.survival_time is None:
-            return reading.read(path, task=task, **how)
+            return reading.read_table(path, task=task, **how)
         target = (self.survival_time, self.event)
         named: dict[str, Any] = {
             "entry": self.entry,
             "strata": self.strata,
             "event_value": self.event_value,
         }
-        return reading.read(path, target=target, **named, **how)
+        return reading.read_table(path, target=target, **named, **how)

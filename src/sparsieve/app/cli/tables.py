@@ -199,12 +199,12 @@ class Reading:
     form: Format = None
 
     @property
-    def remembered(self) -> dict[str, Any]:
+    def options_to_keep(self) -> dict[str, Any]:
         """What a model keeps for files of new rows, which are read alike."""
         kept = ("sample_id", "transpose", "encoding", "comment", "layer")
         return {name: value for name in kept if (value := getattr(self, name))}
 
-    def read(
+    def read_table(
         self, path: Path, *, needs_target: bool = True, quiet: bool = False, **columns: Any
     ) -> Table:
         """The table in the file; what the reader decided by itself is shown as notes.
@@ -269,7 +269,7 @@ class Preparing:
         help="For raw counts: divide each sample by its total, then take logarithms.",
     )
 
-    def checked(self, reading: Reading) -> Reading:
+    def check_reading(self, reading: Reading) -> Reading:
         """How the file is read for this; refuses options that exclude each other."""
         if self.feature_groups == CATEGORIES and reading.encode_text is False:
             raise UsageError("--feature-groups categories and --no-encode-text exclude each other")
@@ -285,7 +285,7 @@ class Preparing:
         return reading
 
     @property
-    def asked(self) -> dict[str, bool]:
+    def options(self) -> dict[str, bool]:
         """Which options were given."""
         return {
             "--impute": self._imputes,

@@ -11,26 +11,32 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..._checks import check_choice, warn_user
 from ..._sklearn import check_method_params
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from ...meta.rules import RULES, CountCurve, in_force
 from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ...preprocessing.encoding import for_made_columns
 from ...preprocessing.inputs import read_inputs
 from ...preprocessing.table import number_columns
 from ...scoring.calibration import calibrated_losses
-from ...scoring.engine import ALL_FEATURES, fitted_on, score_columns, score_fold, score_kept
-from ...scoring.folds import Fold, one_by_one, repeats_of, seed_of
-from ...scoring.outcomes import Outcome, Progress, guarded
+from ...scoring.engine import (
+    ALL_FEATURES,
+    fit_preparation,
+    score_columns,
+    score_features,
+    score_fold,
+)
+from ...scoring.folds import Fold, fold_repeats, one_by_one, seed_number
+from ...scoring.outcomes import Outcome, Progress, call_guardedly
 from ...scoring.ridge_path import default_scoring
-from ...scoring.scorers import Score, finite_folds, warn_unweighted
+from ...scoring.scorers import Score, finite_folds, warn_ignored_weights
 from ...scoring.selections import fit_selection
-from ...selectors.around import groups_for, weights_for
+from ...selectors.around import group_arguments, weight_arguments
 from ...selectors.base import BaseSelector, RandomState
 from ...validation.external import check_in_memory
 from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
 from .data import ComparisonData, contenders, keep_groups
-from .judge import AUTO, Judge, judge_for, scores_for
+from .judge import AUTO, Judge, choose_judge, choose_scores
 from .method_result import MethodResult, check_names
 from .recommendation import CHOSEN
 from .result import Comparison
@@ -190,7 +196,7 @@ def compare(
     >>> found.consensus["feature"][0], int(found.consensus["methods"][0])
     ('flavanoids', 3)
     """
-    seed, numbered = seed_of(random_state), is_number_of_folds(cv)
+    seed, numbered = seed_number(random_state), is_number_of_folds(cv)
     inputs = read_inputs(
         X,
         y,
@@ -213,20 +219,22 @@ def compare(
             "a comparison has no covariates; leave them out where the table is read, or use select"
         )
     together = feature_groups is not None or keep_groups(methods)
-    data = ComparisonData.of(inputs, max_samples=max_samples, seed=seed, takes_groups=together)
+    data = ComparisonData.from_input(
+        inputs, max_samples=max_samples, seed=seed, takes_groups=together
+    )
     chosen = contenders(methods, data.X, data.task, data.feature_groups, max_correlation)
     sizes = None if data.feature_groups is None else np.diff(data.feature_groups.starts)
     most = most_to_try(chosen.values(), data.target, sizes)
     numbers = _numbers(ks, len(data.unit_names), most)
     check_choice("rule", rule, RULES)
     splits = data.splits(cv, n_repeats, seed)
-    scores, why_score = scores_for(scoring, estimator, data, splits)
+    scores, why_score = choose_scores(scoring, estimator, data, splits)
     check_names(scores)
     for score in scores.values():
         score.check_target(data.y, data.task)
-    judge = judge_for(model, estimator, scores, data)
+    judge = choose_judge(model, estimator, scores, data)
     if data.sample_weight is not None:
-        warn_unweighted(scores.values())
+        warn_ignored_weights(scores.values())
     for selector in chosen.values():
         number_columns(for_made_columns(selector, data.inputs), data.names)
     jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
@@ -238,7 +246,9 @@ def compare(
         raise ValueError(f"every method failed: {reasons}")
     metric = next(iter(scores))
     results = {
-        name: MethodResult.of(name, chosen[name], fits[name], data, splits, numbers, scores[metric])
+        name: MethodResult.from_scores(
+            name, chosen[name], fits[name], data, splits, numbers, scores[metric]
+        )
         for name in chosen
         if name in fits
     }
@@ -248,7 +258,7 @@ def compare(
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
     values = np.mean([r.scores[metric][:reached] for r in results.values()], axis=0)
-    repeats = repeats_of(splits, len(data.y))[kept]
+    repeats = fold_repeats(splits, len(data.y))[kept]
     every = [jobs.losses(fits[name], common, kept, repeats) for name in results]
     losses = [one for one in every if one is not None]
     level = float(scores[metric].turned(np.mean(levels[NO_FEATURES][metric])))
@@ -268,7 +278,7 @@ def compare(
     k = common[RULES[rule](curve)]
     if "path" in jobs.path:
         for name, result in results.items():
-            found = jobs.scored_at(k, fits[name], n_jobs)
+            found = jobs.score_count(k, fits[name], n_jobs)
             results[name] = replace(result, at_k={s: row[..., kept] for s, row in found.items()})
     return Comparison(
         data=data,
@@ -352,7 +362,7 @@ class _Jobs:
         self.how["calibrate"] = data.task == "classification" and len(ks) > 1
         self.failed: dict[str, str] = {}
         self.stopped = ""  # what an interrupt left, as a sentence
-        self.model_params: dict[str, Any] = weights_for(judge.estimator, data.sample_weight)
+        self.model_params: dict[str, Any] = weight_arguments(judge.estimator, data.sample_weight)
 
     def run(
         self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
@@ -390,7 +400,7 @@ class _Jobs:
         left = [name for name in self.methods if name not in finished and name not in self.failed]
         self.failed |= dict.fromkeys(left, "interrupted")
         self.stopped = (
-            f"interrupted: {len(finished)} of {counted(len(self.methods), 'method')} "
+            f"interrupted: {len(finished)} of {plural(len(self.methods), 'method')} "
             f"{'was' if len(finished) == 1 else 'were'} finished, and {listed_names(left)} "
             f"{'is' if len(left) == 1 else 'are'} left out"
         )
@@ -404,12 +414,12 @@ class _Jobs:
                 for number, split in parts:
                     if name in self.failed:  # by now, where jobs are made as they are needed
                         break
-                    work = self._on_all_samples if split is None else self._on_split
-                    yield delayed(guarded)(f"{number} {name}", work, selector, split)
+                    work = self._on_all_samples if split is None else self._score_fold
+                    yield delayed(call_guardedly)(f"{number} {name}", work, selector, split)
 
         return one_by_one(tasks(), n_jobs, ordered=False)
 
-    def _on_split(self, selector: BaseSelector, split: Fold) -> Any:
+    def _score_fold(self, selector: BaseSelector, split: Fold) -> Any:
         return score_fold(
             self._for_task(selector),
             self.data.X,
@@ -417,7 +427,7 @@ class _Jobs:
             *split,
             ks=self.ks,
             prepare=self.data.prepare,
-            fit_params=self._given(selector),
+            fit_params=self._fit_arguments(selector),
             model_params=self.model_params,
             score_params=self.score_params,
             record_warnings=True,
@@ -437,11 +447,11 @@ class _Jobs:
         of_guess = float(np.average(found[0, known, 0], weights=sizes[known]))
         return calibrated_losses(found[:, known], sizes[known], repeats), of_guess
 
-    def scored_at(self, k: int, fits: Sequence[Any], n_jobs: int | None) -> dict[str, np.ndarray]:
+    def score_count(self, k: int, fits: Sequence[Any], n_jobs: int | None) -> dict[str, np.ndarray]:
         """By score: what the model gives on every split with the k features chosen there."""
         how = {name: value for name, value in self.how.items() if name != "calibrate"}
         found = Parallel(n_jobs=n_jobs)(
-            delayed(score_kept)(
+            delayed(score_features)(
                 self.data.X,
                 self.data.y,
                 *split,
@@ -458,9 +468,9 @@ class _Jobs:
 
     def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
         """(the selection, the ranking), without the fitted selector, which may be large."""
-        X = fitted_on(self.data.prepare, self.data.X, slice(None))[1]
+        X = fit_preparation(self.data.prepare, self.data.X, slice(None))[1]
         selector = self._for_task(selector)
-        given = self._given(selector)
+        given = self._fit_arguments(selector)
         found = fit_selection(
             selector, X, self.data.y, self.ks, fit_params=given, record_warnings=True
         )
@@ -470,10 +480,10 @@ class _Jobs:
             else found.fitted.group_ranking_
         )
 
-    def _given(self, selector: BaseSelector) -> dict[str, Any]:
+    def _fit_arguments(self, selector: BaseSelector) -> dict[str, Any]:
         """What the fit of a method gets beside X and y."""
-        weights = weights_for(selector, self.data.sample_weight)
-        return groups_for(selector, self.data.groups) | weights
+        weights = weight_arguments(selector, self.data.sample_weight)
+        return group_arguments(selector, self.data.groups) | weights
 
     def _for_task(self, selector: BaseSelector) -> BaseSelector:
         return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")
@@ -485,13 +495,15 @@ class _Jobs:
         # Squared training samples times features times splits, up to which it takes seconds.
         if float(len(self.splits[0][0])) ** 2 * n_features * len(self.splits) <= 4e10:
             columns[ALL_FEATURES] = np.arange(n_features)
-        found = {key: guarded(str(key), self._level, some).result for key, some in columns.items()}
+        found = {
+            key: call_guardedly(str(key), self._level, some).result for key, some in columns.items()
+        }
         return {key: level for key, level in found.items() if level is not None}
 
     def _level(self, columns: np.ndarray) -> dict[str, np.ndarray]:
         scores: list[dict[str, float]] = []
         for train, test in self.splits:
-            X = fitted_on(self.data.prepare if len(columns) else None, self.data.X, train)[1]
+            X = fit_preparation(self.data.prepare if len(columns) else None, self.data.X, train)[1]
             y = self.data.y
             parts = X[train], y[train], X[test], y[test]
             # A guess has no steps that weights could go to.

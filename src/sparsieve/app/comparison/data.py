@@ -17,7 +17,7 @@ from ...meta.trials import is_number_of_folds, search_folds
 from ...preprocessing.encoding import encode_columns
 from ...preprocessing.inputs import Inputs
 from ...preprocessing.prepare import check_preparable
-from ...registry import all_methods, method_name, name_of
+from ...registry import all_methods, method_name, selector_name
 from ...scoring.folds import Fold
 from ...scoring.protocol import drawn_by_class
 from ...selectors.around import takes_task
@@ -110,7 +110,7 @@ def _named(method: Any) -> tuple[str, BaseSelector]:
             f"{type(selector).__name__} chooses the number of features itself; compare the "
             "selector inside it"
         )
-    name, kind = name_of(selector), type(selector)
+    name, kind = selector_name(selector), type(selector)
     if kind.__module__.startswith("sparsieve.") and name == kind.__name__:
         name = method_name(name)
     return name, clone(selector)
@@ -185,10 +185,10 @@ class ComparisonData:
 
     def units(self, columns: np.ndarray) -> np.ndarray:
         """The features, or groups, that these columns make up, best first as they are."""
-        return columns if self.feature_groups is None else self.feature_groups.within(columns)
+        return columns if self.feature_groups is None else self.feature_groups.groups_among(columns)
 
     @classmethod
-    def of(
+    def from_input(
         cls,
         inputs: Inputs,
         *,
@@ -247,7 +247,7 @@ class ComparisonData:
         if max_samples is not None:
             check_integer("max_samples", max_samples, minimum=20)
             if n_given > max_samples:
-                some = _drawn(y, task, max_samples, seed)
+                some = _draw_samples(y, task, max_samples, seed)
                 X, y = X[some], y[some]
                 given_too = {name: values[some] for name, values in given_too.items()}
         return cls(
@@ -295,7 +295,7 @@ class ComparisonData:
         return Target(self.task, np.reshape(self.y, (len(self.y), -1)))
 
 
-def _drawn(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
+def _draw_samples(y: np.ndarray, task: str, n_samples: int, seed: int) -> np.ndarray:
     """Some samples, classes in proportion but with a few of each."""
     if task != "classification":
         return np.sort(np.random.default_rng(seed).permutation(len(y))[:n_samples])

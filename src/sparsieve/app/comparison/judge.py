@@ -11,13 +11,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..._checks import check_choice
-from ...meta.base import weighted
+from ...meta.base import request_weights
 from ...meta.final_model import check_model, usual_model
 from ...scoring.folds import Fold
 from ...scoring.models import MODELS
 from ...scoring.rare import seeing_score, why_seeing
 from ...scoring.ridge_path import RIDGE
-from ...scoring.scorers import Score, check_models, scorers_of
+from ...scoring.scorers import Score, check_models, resolve_scores
 from ...selectors.around import check_predicts, last_step
 from .data import ComparisonData
 
@@ -40,19 +40,19 @@ class Judge:
     how: dict[str, Any]
 
 
-def scores_for(
+def choose_scores(
     scoring: Any, estimator: Any, data: ComparisonData, splits: Sequence[Fold]
 ) -> tuple[dict[str, Score], str]:
     """What is measured, and why that is not what is usual."""
-    scores = scorers_of(scoring, data.task, default=METRICS)
+    scores = resolve_scores(scoring, data.task, default=METRICS)
     is_open = scoring is None and estimator is None and data.task == "classification"
     if not is_open or (seeing := seeing_score(data.y, splits)) is None:
         return scores, ""
-    first = scorers_of(seeing, data.task)
+    first = resolve_scores(seeing, data.task)
     return first | scores, why_seeing(data.y, next(iter(first.values())).title)
 
 
-def judge_for(
+def choose_judge(
     model: str, estimator: Any, scores: Mapping[str, Score], data: ComparisonData
 ) -> Judge:
     """The model that scores every selection."""
@@ -66,7 +66,7 @@ def judge_for(
         kind="trees" if model == "trees" else "linear",
     )
     if model in (AUTO, usual.name):
-        made = weighted(usual.estimator)
+        made = request_weights(usual.estimator)
         how = {"models": {usual.name: made}, "dense": True}
         return Judge(usual.name, f"a {usual.words}", made, how)
     known = dict.fromkeys([usual.name, "ridge", *MODELS[data.task], "trees"])
@@ -79,7 +79,7 @@ def judge_for(
         ridge = RidgeClassifier(alpha=RIDGE * len(data.y))
         for score in scores.values():
             score.check_model(ridge, "'ridge'", 'use model="softmax"')
-        made = weighted(make_pipeline(StandardScaler(), ridge))
+        made = request_weights(make_pipeline(StandardScaler(), ridge))
         return Judge("ridge", "a ridge model", made, {"models": {"ridge": made}, "dense": True})
     check_models(scores, data.task, [model])
     made = MODELS[data.task][model]

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._text import counted
+from ..._text import plural
 from ...meta.guess import GuessTest, better_than_a_guess
 from ...meta.held_out import score_interval
-from ...registry import name_of
+from ...registry import selector_name
 from ...scoring import nogueira_stability
 from ...scoring.engine import FoldScores
 from ...scoring.folds import Fold, error_over_splits
@@ -22,9 +22,9 @@ from ...scoring.selections import Selection
 from ...scoring.stability import Stability
 from ...scoring.statistics import LEVEL
 from ...selectors.html_repr import BOX
-from ...selectors.methods import parameters_of
+from ...selectors.methods import method_parameters
 from ..report.tables import Cell, ResultTable
-from ..report.wording import capitalised, duration
+from ..report.wording import capitalise, duration
 from .data import ComparisonData
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def comparison_view(comparison: Comparison) -> str:
     features = [
         (
             str(agreed["feature"][i]),
-            f"{agreed['methods'][i]} of {counted(n_methods, 'method')}",
+            f"{agreed['methods'][i]} of {plural(n_methods, 'method')}",
             f"{100 * share:.0f} %",
         )
         for i, share in enumerate(agreed["share"][:SHOWN_FEATURES])
@@ -68,7 +68,7 @@ def comparison_view(comparison: Comparison) -> str:
         + f"<div>{escape(comparison.recommendation)}</div>"
         f"{_table(header, rows)}"
         f"{_table(('feature', 'chosen by', 'share of all fits'), features)}"
-        + (f"<div>and {counted(more, 'more feature')} chosen in some fit</div>" if more > 0 else "")
+        + (f"<div>and {plural(more, 'more feature')} chosen in some fit</div>" if more > 0 else "")
         + "</div>"
     )
 
@@ -106,7 +106,7 @@ def table_columns(found: Comparison) -> dict[str, np.ndarray]:
     results = [found.methods[name] for name in verdict.means]
     columns: dict[str, Any] = {"method": [result.name for result in results]}
     for metric in found.guess:
-        scores = np.array([result.scores_at(metric, row) for result in results])
+        scores = np.array([result.split_scores(metric, row) for result in results])
         columns[metric] = scores.mean(axis=1)
         columns[f"{metric}_se"] = error_over_splits(scores, found.test_share)
     gaps = [verdict.behind.get(result.name) for result in results]
@@ -174,12 +174,12 @@ class MethodResult:
     warnings: list[str]
     at_k: dict[str, np.ndarray] = field(default_factory=dict)
 
-    def scores_at(self, metric: str, row: int) -> np.ndarray:
+    def split_scores(self, metric: str, row: int) -> np.ndarray:
         """Of every split at the number that is compared, which is in this row."""
         return self.at_k.get(metric, self.scores[metric][row])
 
     @classmethod
-    def of(
+    def from_scores(
         cls,
         name: str,
         selector: Any,
@@ -206,8 +206,8 @@ class MethodResult:
                 table[:reached, j] = fit.curve(model, metric)[:reached]
         return cls(
             name,
-            name_of(selector),
-            parameters_of(selector),
+            selector_name(selector),
+            method_parameters(selector),
             scores,
             better_than_a_guess(parts, data.y, data.task, splits, groups=data.groups, score=score),
             reached,
@@ -240,7 +240,7 @@ def method_columns(comparison: Comparison) -> dict[str, np.ndarray]:
     bounds = np.array(
         [
             score_interval(
-                comparison.methods[name].scores_at(metric, row),
+                comparison.methods[name].split_scores(metric, row),
                 error,
                 len(comparison.data.y),
                 verdict.score,
@@ -258,7 +258,7 @@ def method_columns(comparison: Comparison) -> dict[str, np.ndarray]:
         "behind_best_high": behind + margins,
         "behind_best_p": np.array([verdict.p_values.get(name, np.nan) for name in names]),
         "guess_p": np.array([verdict.guess_p_values[name] for name in names]),
-        "verdict": np.array([verdict.judged(name) for name in names], dtype=object),
+        "verdict": np.array([verdict.describe_method(name) for name in names], dtype=object),
     }
 
 
@@ -312,8 +312,7 @@ def method_table(comparison: Comparison) -> ResultTable:
         for name, score, *others in rows
     ]
     return ResultTable(
-        f"{capitalised(comparison.score.title)} of methods using "
-        f"{counted(comparison.k, 'feature')}",
+        f"{capitalise(comparison.score.title)} of methods using {plural(comparison.k, 'feature')}",
         [title for title in header if title != "verdict"],
         printed,
         _notes(comparison),
@@ -329,7 +328,7 @@ def _notes(comparison: Comparison) -> list[str]:
     n_splits = comparison.n_folds * comparison.n_repeats
     verdict = comparison.verdict
     notes = [
-        f"Mean over {counted(n_splits, 'split')} of {counted(len(comparison.data.y), 'sample')}, "
+        f"Mean over {plural(n_splits, 'split')} of {plural(len(comparison.data.y), 'sample')}, "
         f"scored with {comparison.model_words}; the {verdict.score.best} is in bold. Stability is "
         "Nogueira's index."
     ]
@@ -338,7 +337,7 @@ def _notes(comparison: Comparison) -> list[str]:
         found = f"{LOWER} Significantly" if verdict.separable else "No method is significantly"
         notes.append(
             f"{found} {verdict.score.worse} than the best: two-sided corrected resampled t-test "
-            f"(Nadeau and Bengio), Bonferroni correction for {counted(n_pairs, 'pair')} of "
+            f"(Nadeau and Bengio), Bonferroni correction for {plural(n_pairs, 'pair')} of "
             f"methods, {100 * LEVEL:g} % level. Intervals of differences hold simultaneously."
         )
     if len(verdict.predictive) < len(verdict.means):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from ..report.wording import duration
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ CHOSEN = {
 }
 
 
-def how_measured(found: Comparison) -> str:
+def describe_measurement(found: Comparison) -> str:
     """The model, the folds and how the number of features was chosen, in one sentence."""
-    splits = counted(found.n_folds * found.n_repeats, "split")
+    splits = plural(found.n_folds * found.n_repeats, "split")
     said = f"Scores are those of {found.model_words} on the held-out samples of {splits}"
     if len(found.ks) == 1:
         return said
-    count = counted(found.k, found.data.unit)
+    count = plural(found.k, found.data.unit)
     return f"{said}; {count}: {found.how_chosen} over all methods"
 
 

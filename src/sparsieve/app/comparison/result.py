@@ -27,17 +27,17 @@ from ...scoring.scorers import Score
 from ...scoring.stability import Stability
 from ...selectors.table import as_frame
 from ..report import comparison_report
-from ..report.packing import charts_of
-from ..report.page import check_installed
+from ..report.packing import collect_charts
+from ..report.page import check_packages
 from ..report.tables import write_tables
 from .data import ComparisonData
 from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns
-from .recommendation import how_measured, notes, recommendation
+from .recommendation import describe_measurement, notes, recommendation
 from .verdict import (
     Peak,
     Verdict,
-    combinations_of,
     consensus_columns,
+    count_combinations,
     rank_correlations,
     shared_counts,
 )
@@ -160,7 +160,7 @@ class Comparison:
     def verdict(self) -> Verdict:
         """What the scores at ``k`` allow to say."""
         row, turned = self.ks.index(self.k), self.score.turned
-        gains = {n: turned(r.scores_at(self.metric, row)) for n, r in self.methods.items()}
+        gains = {n: turned(r.split_scores(self.metric, row)) for n, r in self.methods.items()}
         guess, found = turned(self.guess[self.metric]), compare_methods(gains, self.test_share)
         return Verdict(
             **{**vars(found), "means": {name: turned(mean) for name, mean in found.means.items()}},
@@ -171,19 +171,19 @@ class Comparison:
             guess_tests={name: result.guess_test for name, result in self.methods.items()},
             unit=self.data.unit,
             peak=self._peak(turned(self.methods[found.best].scores[self.metric][row])),
-            tested=self._tested,
+            tested=self._model_phrase,
         )
 
     @cached_property
     def score_of_choosing(self) -> float | None:
         """What the best method scores where it is chosen on the other splits."""
         row, turned = self.ks.index(self.k), self.score.turned
-        gains = [turned(one.scores_at(self.metric, row)) for one in self.methods.values()]
+        gains = [turned(one.split_scores(self.metric, row)) for one in self.methods.values()]
         found = score_of_choosing(np.array(gains), self.split_repeats)
         return None if found is None else float(turned(found))
 
     @property
-    def _tested(self) -> TestedModel:
+    def _model_phrase(self) -> TestedModel:
         """Which model predicted, for what is said where it is no better than a guess."""
         is_linear = self.estimator is None and self.model not in NEIGHBOURS
         return TestedModel(self.data.task, "" if is_linear else self.model_words)
@@ -265,7 +265,7 @@ class Comparison:
         names = self.data.unit_names
         return [
             (methods, [names[j] for j in features])
-            for methods, features in combinations_of(self.chosen)
+            for methods, features in count_combinations(self.chosen)
         ]
 
     @property
@@ -288,7 +288,7 @@ class Comparison:
     @property
     def how_measured(self) -> str:
         """The model, the folds and how the number of features was chosen, in one sentence."""
-        return how_measured(self)
+        return describe_measurement(self)
 
     @property
     def notes(self) -> list[str]:
@@ -305,7 +305,7 @@ class Comparison:
         command : str, default=""
             The command line that made it, to be shown.
         """
-        check_installed()
+        check_packages()
         comparison_report(self, command=command).save(path)
 
     def export(self, path: str | os.PathLike[str], *, escape_formulas: bool = False) -> None:
@@ -385,7 +385,7 @@ class Comparison:
         from ..plotting.chart_display import ChartDisplay
         from ..plotting.selection import file_name, save_displays
 
-        charts = charts_of(comparison_report(self))
+        charts = collect_charts(comparison_report(self))
         displays = ((file_name(chart.title), ChartDisplay(chart)) for chart in charts)
         return save_displays(displays, folder, width=width, formats=formats)
 

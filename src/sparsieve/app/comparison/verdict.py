@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy.stats import rankdata
 
-from ..._text import counted, listed_names, p_shown
+from ..._text import format_p_value, listed_names, plural
 from ...meta.guess import LINEAR, GuessTest, TestedModel, is_no_better
 from ...scoring.over_splits import MethodComparison, SplitDifference
 from ...scoring.scorers import Score
@@ -80,14 +80,14 @@ def consensus_columns(
     }
 
 
-def combinations_of(chosen: Mapping[str, np.ndarray]) -> list[tuple[tuple[str, ...], list[int]]]:
+def count_combinations(chosen: Mapping[str, np.ndarray]) -> list[tuple[tuple[str, ...], list[int]]]:
     """Features by exactly who chose them: most features first, then most methods.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.app.comparison.verdict import combinations_of
-    >>> combinations_of({"a": np.array([0, 1]), "b": np.array([1, 2]), "c": np.array([0, 1, 2])})
+    >>> from sparsieve.app.comparison.verdict import count_combinations
+    >>> count_combinations({"a": np.array([0, 1]), "b": np.array([1, 2]), "c": np.array([0, 1, 2])})
     [(('a', 'b', 'c'), [1]), (('a', 'c'), [0]), (('b', 'c'), [2])]
     """
     who: dict[int, list[str]] = defaultdict(list)
@@ -190,7 +190,7 @@ class Verdict(MethodComparison):
         """That the best is better than a guess, although the score cannot show it."""
         if not self._is_worse(self.means[self.best]):
             return []
-        p_value = p_shown(self.guess_p_values[self.best])
+        p_value = format_p_value(self.guess_p_values[self.best])
         return [
             f"A guess without features has the same {self.score.title} or a better one "
             f"({self.score.shown(self.guess)}); that features tell the classes apart was tested by "
@@ -216,27 +216,30 @@ class Verdict(MethodComparison):
             return ""
         return f"{self.score.number(mean - margin)} to {self.score.number(mean + margin)}"
 
-    def judged(self, name: str) -> str:
+    def describe_method(self, name: str) -> str:
         """One method in a few words."""
         is_lower, worse = name in self.separable, self.score.worse
         if name not in self.predictive:
             return f"significantly {worse}; " * is_lower + "no better than a guess"
         if name == self.best:
             return "best" if len(self.means) > 1 else "better than a guess"
-        return f"{'' if is_lower else 'not '}significantly {worse} ({p_shown(self.p_values[name])})"
+        return (
+            f"{'' if is_lower else 'not '}significantly {worse} "
+            f"({format_p_value(self.p_values[name])})"
+        )
 
     def sentences(self) -> list[str]:
         """What can be said; the first one is the answer."""
         if not self.predictive:
-            return self._nothing_found()
+            return self._describe_failure()
         title, shown = self.score.title, self.score.shown
-        peak, using = self.peak, f"Using {counted(self.k, self.unit)}"
+        peak, using = self.peak, f"Using {plural(self.k, self.unit)}"
         if peak is not None and peak.method not in self.predictive:
             peak = None
         if peak is not None:
             using = (
                 f"{peak.method} had the {self.score.best} {title} ({shown(peak.mean)} with "
-                f"{counted(peak.k, self.unit)}); using {counted(self.k, self.unit)}"
+                f"{plural(peak.k, self.unit)}); using {plural(self.k, self.unit)}"
             )
         top, leaders = shown(self.means[self.best]), self.leaders
         others = [name for name in self.level_with_best if name not in leaders]
@@ -256,7 +259,8 @@ class Verdict(MethodComparison):
             worst = max(self.p_values[name] for name in lower)
             which = "every other method" if len(lower) > 1 else lower[0]
             answer += (
-                f", significantly {self.score.better} than {which} ({p_shown(worst)}, corrected)"
+                f", significantly {self.score.better} than {which} "
+                f"({format_p_value(worst)}, corrected)"
             )
         elif others and not lower:
             answer += f", but no other method scored significantly {self.score.worse}"
@@ -276,14 +280,17 @@ class Verdict(MethodComparison):
         return said
 
     def _lower(self, name: str) -> str:
-        size, p_value = self.score.number(self.behind[name].mean), p_shown(self.p_values[name])
+        size, p_value = (
+            self.score.number(self.behind[name].mean),
+            format_p_value(self.p_values[name]),
+        )
         unit = (" point" if size == "1.0" else " points") * self.score.is_percent
         return (
             f"{name} scored {size}{unit} {self.score.worse} (95 % interval {self.interval(name)}; "
             f"{p_value}, corrected)"
         )
 
-    def _nothing_found(self) -> list[str]:
+    def _describe_failure(self) -> list[str]:
         title, shown, best = self.score.title, self.score.shown, self.best
         n_methods, test = len(self.means), self.guess_tests[best]
         who = f"{best} did not predict" if n_methods == 1 else f"None of the {n_methods} methods"
@@ -291,11 +298,11 @@ class Verdict(MethodComparison):
         highest = "it" if n_methods == 1 else f"the best, {best},"
         return [
             f"{who}{verb} significantly better than a guess without features ({title} "
-            f"{shown(self.guess)}): using {counted(self.k, self.unit)}, {highest} scored "
-            f"{shown(self.means[best])} ({p_shown(self.guess_p_values[best])}, corrected).",
+            f"{shown(self.guess)}): using {plural(self.k, self.unit)}, {highest} scored "
+            f"{shown(self.means[best])} ({format_p_value(self.guess_p_values[best])}, corrected).",
             f"Predictions are those of {self.tested.words}. {self.tested.beyond}."
             if test.enough
-            else f"{test.counted} are too few to tell.",
+            else f"{test.units_phrase} are too few to tell.",
         ]
 
 

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._checks import listed
+from ..._checks import format_names
 from ...memory import machine_memory
 from ...validation.values import check_sparse
-from .errors import DataError, check_fits, explained
-from .labels import Column, not_a_column, target_of, typed
-from .names import check_unique, dropped_names, numbered, text_of
-from .roles import Roles, column_of, what
+from .errors import DataError, check_fits, explain_failure
+from .labels import Column, convert_values, not_a_column, read_target
+from .names import check_unique, decode_name, dropped_names, number_names
+from .roles import Roles, make_column, what
 from .rows import Contents
 from .text import opened_text
 
@@ -34,7 +34,7 @@ _CLASSES = "class_names"  # of the labels 0, 1, ... in y
 
 def read_npz(path: Path, roles: Roles) -> Contents:
     """Read arrays X and y of an .npz file; see ``read_table``."""
-    arrays, stored = npz_arrays(path, _wanted(roles))
+    arrays, stored = npz_arrays(path, _role_names(roles))
     return _from_arrays(arrays, stored, roles, path.name)
 
 
@@ -48,17 +48,17 @@ def npz_arrays(
     failure = f"{path.name} is not a readable .npz file"
     if not zipfile.is_zipfile(path):
         raise DataError(failure)
-    with explained(failure), np.load(path, allow_pickle=False) as archive:
+    with explain_failure(failure), np.load(path, allow_pickle=False) as archive:
         stored = list(archive.files)
         asked = stored if wanted is None else [name for name in wanted if name in stored]
         sizes = {
             info.filename.removesuffix(".npy"): info.file_size for info in archive.zip.infolist()
         }
         check_fits(sum(sizes[name] for name in set(asked)), path.name)
-        return {name: _unpickled(archive, name, path.name) for name in asked}, stored
+        return {name: _read_member(archive, name, path.name) for name in asked}, stored
 
 
-def _unpickled(archive: Any, name: str, owner: str) -> np.ndarray:
+def _read_member(archive: Any, name: str, owner: str) -> np.ndarray:
     try:
         return archive[name]
     except ValueError as error:
@@ -72,19 +72,19 @@ def _unpickled(archive: Any, name: str, owner: str) -> np.ndarray:
 
 def read_mat(path: Path, roles: Roles) -> Contents:
     """Read arrays X and Y of a .mat file; see ``read_table``."""
-    arrays, stored = mat_arrays(path, _wanted(roles))
+    arrays, stored = mat_arrays(path, _role_names(roles))
     return _from_arrays(arrays, stored, roles, path.name)
 
 
-def _wanted(roles: Roles) -> list[str]:
-    return [*roles.named.values(), "X", *_TARGETS, *NAMES, _CLASSES]
+def _role_names(roles: Roles) -> list[str]:
+    return [*roles.columns_by_role.values(), "X", *_TARGETS, *NAMES, _CLASSES]
 
 
 def read_svmlight(path: Path, roles: Roles) -> Contents:
     """Read an svmlight file, whose features have numbers but no names; see ``read_table``."""
     from sklearn.datasets import load_svmlight_file
 
-    with explained(f"{path.name} is not a readable svmlight file"), opened_text(path) as file:
+    with explain_failure(f"{path.name} is not a readable svmlight file"), opened_text(path) as file:
         X, y = load_svmlight_file(file, zero_based=True)
     if X.shape[1] > _MAX_COLUMNS:
         raise DataError(
@@ -96,9 +96,9 @@ def read_svmlight(path: Path, roles: Roles) -> Contents:
     first = 0 if X.shape[1] == 1 or X[:, [0]].nnz else 1  # most writers count from one
     X = X[:, first:]
     notes = (f"the features are called x0, x1, ...: x0 is number {first} in the file",)
-    columns = {"target": column_of("target", roles.target or "target", y)}
-    contents = Contents(path.name, X, numbered(X.shape[1]), columns, notes=notes)
-    return without(contents, roles.drop, path.name)
+    columns = {"target": make_column("target", roles.target or "target", y)}
+    contents = Contents(path.name, X, number_names(X.shape[1]), columns, notes=notes)
+    return drop_features(contents, roles.drop, path.name)
 
 
 def _from_arrays(
@@ -117,22 +117,24 @@ def _from_arrays(
         values = arrays[name]
         if not isinstance(values, np.ndarray) or not values.ndim:
             raise not_a_column(what(role, name), owner)
-        values = typed(values.ravel() if 1 in values.shape[:2] else values, what(role, name), owner)
-        columns[role] = column_of(role, name, values)
+        values = convert_values(
+            values.ravel() if 1 in values.shape[:2] else values, what(role, name), owner
+        )
+        columns[role] = make_column(role, name, values)
         check_length(X, values, name, owner)
     if asked.get("target") in _TARGETS and _CLASSES in arrays:
         columns["target"] = _named_classes(columns["target"], arrays[_CLASSES], owner)
-    names = numbered(X.shape[1])
+    names = number_names(X.shape[1])
     for key in NAMES:
         if key in arrays and np.size(arrays[key]) == X.shape[1]:
             try:
-                names = tuple(text_of(name).strip() for name in np.ravel(arrays[key]).tolist())
+                names = tuple(decode_name(name).strip() for name in np.ravel(arrays[key]).tolist())
             except UnicodeDecodeError:
                 raise DataError(f"{key} of {owner} is text, but not UTF-8") from None
     check_unique(names, owner)
     contents = Contents(owner, X, names, columns)
     left_out = set(stored) - {asked.get("target", "")}
-    return without(contents, roles.drop, owner, left_out)
+    return drop_features(contents, roles.drop, owner, left_out)
 
 
 def asked_arrays(
@@ -146,14 +148,16 @@ def asked_arrays(
 
     The target is the first of the ``default`` names that is there, where none is named.
     """
-    asked = roles.named
+    asked = roles.columns_by_role
     if "target" not in asked and not roles.survival:
         found = next((name for name in default if name in arrays), None)
         if found is not None or roles.needs_target:
             asked = {"target": found or default[0], **asked}
     for name in ("X", *asked.values()):
         if name not in arrays:
-            raise DataError(f"{owner} has no array {name!r}; it holds {listed(stored) or 'none'}")
+            raise DataError(
+                f"{owner} has no array {name!r}; it holds {format_names(stored) or 'none'}"
+            )
     return asked
 
 
@@ -168,9 +172,11 @@ def _named_classes(column: Column, names: np.ndarray, owner: str) -> Column:
     values, gaps = column.values, column.gaps
     if np.ndim(values) != 1 or gaps.all():
         return column
-    codes, _ = target_of(column.rows(np.flatnonzero(~gaps)), owner)
-    named = Column(_CLASSES, f"array {_CLASSES!r}", typed(np.ravel(names), _CLASSES, owner))
-    labels, _ = target_of(named, owner)
+    codes, _ = read_target(column.rows(np.flatnonzero(~gaps)), owner)
+    named = Column(
+        _CLASSES, f"array {_CLASSES!r}", convert_values(np.ravel(names), _CLASSES, owner)
+    )
+    labels, _ = read_target(named, owner)
     if codes.dtype.kind not in "iu" or labels.dtype.kind != "U":
         return column
     if len(set(labels)) < len(labels) or codes.min() != 0 or codes.max() != len(labels) - 1:
@@ -180,7 +186,7 @@ def _named_classes(column: Column, names: np.ndarray, owner: str) -> Column:
     return replace(column, values=found.tolist() if gaps.any() else labels[codes])
 
 
-def without(
+def drop_features(
     contents: Contents, drop: Sequence[str], owner: str, left_out: Collection[str] = ()
 ) -> Contents:
     """The contents less the dropped features; what is ``left_out`` anyway may be dropped too."""
@@ -247,7 +253,7 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
             if dense.exists():
                 arrays[name] = np.load(dense, allow_pickle=False)
             elif packed.exists():
-                with explained(failure):
+                with explain_failure(failure):
                     arrays[name] = sparse.load_npz(packed)
                     check_sparse(arrays[name])
     return arrays, list(answer["names"])

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import listed, warn_user
+from ..._checks import format_names, warn_user
 from ...datasets.registry import Dataset, as_features, encode_labels
 from ...validation.written import plain_number
 from .arrays import mat_arrays, npz_arrays
-from .delimited import is_number, read_delimited
-from .labels import target_of
-from .layout import layout_of
+from .delimited import is_number, read_text_table
+from .labels import read_target
+from .layout import detect_layout
 from .roles import Roles
 from .rows import Contents
 from .text import opened_text
@@ -61,8 +61,8 @@ def read_npz(path: Path) -> dict[str, Any]:
     missing = [key for key in ("X", "y") if key not in entries]
     if missing:
         raise ValueError(
-            f"the archive lacks the array{'s' * (len(missing) > 1)} {listed(missing)}; "
-            f"it holds {listed(entries) or 'nothing'}"
+            f"the archive lacks the array{'s' * (len(missing) > 1)} {format_names(missing)}; "
+            f"it holds {format_names(entries) or 'nothing'}"
         )
     for key in ("name", "description"):  # ours to give
         entries.pop(key, None)
@@ -87,7 +87,7 @@ def read_mat(path: Path) -> dict[str, Any]:
     wanted = ", ".join(f"{data}/{labels}" for data, labels in MAT_KEYS)
     raise ValueError(
         f"no data and labels found; looked for {wanted}, but the file holds "
-        f"{listed(stored) or 'nothing'}"
+        f"{format_names(stored) or 'nothing'}"
     )
 
 
@@ -101,18 +101,18 @@ def _plain_labels(labels: Any) -> np.ndarray:
 def read_csv(path: Path) -> dict[str, Any]:
     """A header row, numbers, and a target column named so or in the last place."""
     with opened_text(path) as stream:
-        layout = layout_of(stream, path)
+        layout = detect_layout(stream, path)
     if all(name and is_number(name) for name in layout.header):
         raise ValueError("the first row holds numbers; a header row with column names is needed")
     # Text columns are read as well, for what is missing in them.
     roles = Roles(_target_column(layout.names), encode_text=True)
-    contents = read_delimited(path, roles)
+    contents = read_text_table(path, roles)
     if layout.unnamed and not layout.has_row_names:
         warn_user(f"the first column of {path.name} has no name and is called {layout.names[0]}")
     target = contents.columns["target"]
     if target.gaps.any() or any(map(_is_unknown, target.values)):
         raise ValueError(f"the target column '{target.name}' has empty cells; drop those rows")
-    y, class_names = encode_labels(target_of(target, contents.owner)[0])
+    y, class_names = encode_labels(read_target(target, contents.owner)[0])
     X, names = _numbers(contents), contents.features
     return {"X": X, "y": y, "class_names": class_names, "feature_names": names}
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..._imports import require
-from .errors import DataError, check_fits, explained
-from .labels import MAX_CHARACTERS, Column, not_a_column, not_utf8, typed
+from .errors import DataError, check_fits, explain_failure
+from .labels import MAX_CHARACTERS, Column, convert_values, not_a_column, not_utf8
 from .names import text_columns_error
-from .roles import Roles, column_of, places_of, what
+from .roles import Roles, column_places, make_column, what
 from .rows import Contents
 
 
@@ -20,9 +20,9 @@ def read_parquet(path: Path, roles: Roles) -> Contents:
     arrow = require("pyarrow", extra="data", purpose="read Parquet files")
     parquet = require("pyarrow.parquet", extra="data", purpose="read Parquet files")
     # A text that is the same in every row takes next to nothing in the file: it is read once.
-    texts = list(roles.named.values()) or None
+    texts = list(roles.columns_by_role.values()) or None
     with (
-        explained(f"{path.name} is not a readable Parquet file"),
+        explain_failure(f"{path.name} is not a readable Parquet file"),
         parquet.ParquetFile(path, read_dictionary=texts) as file,  # quicker than read_table
     ):
         # Every access to these builds them anew, which tens of thousands of columns would feel.
@@ -31,7 +31,7 @@ def read_parquet(path: Path, roles: Roles) -> Contents:
         # The names pandas gives to a data frame's index when it writes one.
         index = [name for name in all_names if name.startswith("__index_level_")]
         first = all_names.index(index[0]) if index else 0
-        places = places_of(roles, all_names, path.name, index, first=first)
+        places = column_places(roles, all_names, path.name, index, first=first)
         features = places.features
         if meta.num_rows == 0:
             raise DataError(f"{path.name} has columns but no rows")
@@ -72,7 +72,7 @@ def read_parquet(path: Path, roles: Roles) -> Contents:
         path.name,
         X,
         tuple(all_names[j] for j in features),
-        {r: column_of(r, all_names[j], values[j]) for r, j in places.columns.items()},
+        {r: make_column(r, all_names[j], values[j]) for r, j in places.columns.items()},
         {
             k: Column(all_names[j], said[j], values[j])
             for k, j in enumerate(features)
@@ -90,7 +90,7 @@ def _is_numeric(types: Any, kind: Any) -> bool:
 def arrow_values(column: Any, named: str, owner: str) -> Any:
     """The values of an Arrow column about the samples, or of one of text."""
     try:
-        return typed(plain_values(column), named, owner)
+        return convert_values(plain_values(column), named, owner)
     except UnicodeDecodeError:
         raise not_utf8(named, owner) from None
 

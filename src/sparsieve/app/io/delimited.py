@@ -32,9 +32,9 @@ from ...validation.written import (
 )
 from .errors import DataError
 from .labels import MISSING, Column
-from .layout import BROKEN, Layout, layout_of, not_utf8_text
-from .names import numbered, text_columns_error
-from .roles import Places, Roles, column_of, places_of
+from .layout import BROKEN, Layout, detect_layout, not_utf8_text
+from .names import number_names, text_columns_error
+from .roles import Places, Roles, column_places, make_column
 from .rows import Contents
 from .text import plain_text
 
@@ -44,26 +44,26 @@ _ARROW_BYTES = 8_000_000
 _ARROW_BYTES_PER_COLUMN = 4_000
 
 
-def read_delimited(path: Path, roles: Roles) -> Contents:
+def read_text_table(path: Path, roles: Roles) -> Contents:
     """Read a text or Excel table; see ``read_table``."""
     with plain_text(path, roles.encoding, roles.comment) as stream:
         notes = [*getattr(stream, "notes", ())]
         # New rows for a model need no more than the columns that it uses.
-        layout = layout_of(stream, path, may_be_single=roles.only is not None)
+        layout = detect_layout(stream, path, may_be_single=roles.only is not None)
         if layout.decimal == COMMA:
             notes.append("numbers are written with decimal commas")
         if roles.transpose:
-            return _read_transposed(stream, layout, roles, path.name, notes)
+            return _read_feature_rows(stream, layout, roles, path.name, notes)
         if _has_no_header(layout, roles):
             notes.append("the first line holds numbers: the columns are called x0, x1, ...")
-            names = numbered(len(layout.names))
+            names = number_names(len(layout.names))
             layout = replace(layout, names=names, offset=layout.start, header_lines=0)
         left_out: list[str] = []
         if layout.has_row_names:
             # Row names are called so in the file and by pandas.
             left_out = [layout.names[0], "", "Unnamed: 0"]
         try:
-            places = places_of(roles, layout.names, path.name, left_out)
+            places = column_places(roles, layout.names, path.name, left_out)
         except DataError as error:
             raise _other_layout(error, stream, layout, roles, path.name) from None
         has_ids_first = places.columns.get("sample_id") == 0
@@ -117,7 +117,9 @@ def _contents(
     return Contents(
         X=X,
         features=tuple(names[j] for j in places.features),
-        columns={r: column_of(r, names[j], texts[j], **how[j]) for r, j in places.columns.items()},
+        columns={
+            r: make_column(r, names[j], texts[j], **how[j]) for r, j in places.columns.items()
+        },
         texts={
             k: Column(names[j], f"text column {names[j]!r}", texts[j], **how[j])
             for k, j in enumerate(places.features)
@@ -137,7 +139,7 @@ def _other_layout(
             f"{error} (is the line with the column names missing? then they are called x0 to "
             f"x{len(layout.names) - 1}, the target too)"
         )
-    absent = [name for name in roles.named.values() if name not in layout.names]
+    absent = [name for name in roles.columns_by_role.values() if name not in layout.names]
     if not absent:
         return error
     stream.seek(layout.offset)
@@ -152,13 +154,13 @@ def _other_layout(
     return error
 
 
-def _read_transposed(
+def _read_feature_rows(
     stream: BinaryIO, layout: Layout, roles: Roles, owner: str, notes: list[str]
 ) -> Contents:
     """A file with a feature in every row: its name, then a value for every sample."""
     # Names are made up for samples without one, unless samples are found by their names.
     ids = list(layout.header[1:] if roles.with_ids else layout.names[1:])
-    width, kept_as_text = len(layout.names), set(roles.named.values())
+    width, kept_as_text = len(layout.names), set(roles.columns_by_role.values())
     names = [layout.names[0]]
     rows: list[Any] = [ids]  # of numbers, or of texts
     lines = _lines(stream, layout)
@@ -175,7 +177,7 @@ def _read_transposed(
             rows.append(cells if numbers is None else numbers)
     if len(names) == 1:
         raise DataError(f"{owner} has column names but no rows")
-    places = places_of(replace(roles, with_ids=True), names, owner, names[:1])
+    places = column_places(replace(roles, with_ids=True), names, owner, names[:1])
     unread = [j for j in places.features if isinstance(rows[j], list)]
     strange = [j for j in unread if not all(map(_may_be_number, rows[j]))]
     if strange and not roles.encode_text:
@@ -189,7 +191,7 @@ def _read_transposed(
 
 def _has_no_header(layout: Layout, roles: Roles) -> bool:
     """Whether the first line is data: it holds numbers only, and the target has no name there."""
-    named, made_up = set(roles.named.values()), set(numbered(len(layout.names)))
+    named, made_up = set(roles.columns_by_role.values()), set(number_names(len(layout.names)))
     unnamed = bool(named) and named <= made_up and not named & set(layout.names)
     unneeded = not named and not roles.needs_target
     return (unnamed or unneeded) and all(is_number(name) for name in layout.names)

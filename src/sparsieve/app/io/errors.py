@@ -34,7 +34,7 @@ class TargetNeededError(DataError):
     """
 
 
-def said(error: BaseException) -> str:
+def error_line(error: BaseException) -> str:
     """What an error of a library says, on one line."""
     text = " ".join(str(error).split())
     if not text or isinstance(error, KeyError):
@@ -43,14 +43,14 @@ def said(error: BaseException) -> str:
 
 
 @contextmanager
-def explained(failure: str) -> Iterator[None]:
+def explain_failure(failure: str) -> Iterator[None]:
     """What a reader says of a damaged file, which can be anything, as a sentence on the failure."""
     try:
         yield
     except (PermissionError, MemoryError, DataError):
         raise
     except Exception as error:
-        raise DataError(f"{failure}: {said(error)}") from error
+        raise DataError(f"{failure}: {error_line(error)}") from error
 
 
 def check_fits(n_bytes: int, owner: str) -> None:

@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 from ..._imports import require
 from ...memory import memory_limit
-from .errors import DataError, explained
+from .errors import DataError, explain_failure
 
 _CHUNK = 1 << 20
 _OVERLAP = 64  # bytes: longer than what is looked for, also with four bytes per letter
@@ -39,17 +39,17 @@ class Recoded(io.BytesIO):
 def as_csv(path: Path) -> BinaryIO:
     """The first sheet as CSV, in UTF-8."""
     openpyxl = require("openpyxl", extra="excel", purpose="read Excel files")
-    with explained(f"{path.name} is not a readable Excel file"), warnings.catch_warnings():
+    with explain_failure(f"{path.name} is not a readable Excel file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of styles and the like, which nobody needs here
         has_formulas = _check_archive(path)
         with path.open("rb") as file, path.open("rb") as again:
-            book = _opened(openpyxl, file, data_only=True)
+            book = _open_workbook(openpyxl, file, data_only=True)
             sheet = next((one for one in book.worksheets if hasattr(one, "iter_rows")), None)
             if sheet is None:
                 raise DataError(f"{path.name} has no sheet with cells")
             formulas = None
             if has_formulas:
-                formulas = _opened(openpyxl, again, data_only=False)[sheet.title]
+                formulas = _open_workbook(openpyxl, again, data_only=False)[sheet.title]
             found = Recoded(_text(sheet, formulas, path.name).encode("utf-8"))
         if len(book.sheetnames) > 1:
             found.notes = (
@@ -59,7 +59,7 @@ def as_csv(path: Path) -> BinaryIO:
     return found
 
 
-def _opened(openpyxl: Any, file: BinaryIO, *, data_only: bool) -> Any:
+def _open_workbook(openpyxl: Any, file: BinaryIO, *, data_only: bool) -> Any:
     return openpyxl.load_workbook(file, read_only=True, data_only=data_only, keep_links=False)
 
 

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..._checks import listed, suggestion
+from ..._checks import format_names, suggestion
 from .errors import DataError
 
 _COLUMNS = ("feature", "group")
@@ -43,7 +43,7 @@ def read_feature_groups(
     if any(name not in header for name in _COLUMNS):
         raise DataError(
             f"{path.name} must have the columns feature and group, one row per feature; its first "
-            f"line has {listed(header) if header else 'nothing'}"
+            f"line has {format_names(header) if header else 'nothing'}"
         )
     places = [header.index(name) for name in _COLUMNS]
     found: dict[str, list[str]] = {}
@@ -64,7 +64,7 @@ def read_feature_groups(
         hint = suggestion(unknown[0], [*made, *feature_names], "its features are")
         raise DataError(
             f"{path.name} names {len(unknown)} feature{'s' * (len(unknown) != 1)} that the table "
-            f"does not have: {listed(unknown)}{hint}"
+            f"does not have: {format_names(unknown)}{hint}"
         )
     if not found:
         raise DataError(f"{path.name} has no groups below its first line")

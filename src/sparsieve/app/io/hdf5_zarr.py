@@ -19,7 +19,7 @@ _FILTERS = (*range(1, 7), 32000, 307, 32001, 32004, 32008, 32015, 32026)
 _ANY = "which could be any file of this machine; copy the values into one file"
 
 
-def check_self_contained(file: Any, owner: str) -> None:
+def refuse_external_files(file: Any, owner: str) -> None:
     """Refuse an open HDF5 file that would have other files of this machine read in its place.
 
     A link, a virtual dataset and a dataset with external storage can each name any file, and a
@@ -28,7 +28,7 @@ def check_self_contained(file: Any, owner: str) -> None:
     """
     import h5py
 
-    def refers_to_unlinked(item: Any) -> bool:
+    def has_foreign_reference(item: Any) -> bool:
         attributes = (item.attrs.get_id(name) for name in item.attrs)
         kinds = [(found.name, h5py.check_ref_dtype(found.dtype)) for found in attributes]
         values = [np.ravel(item.attrs[name]) for name, kind in kinds if kind is not None]
@@ -39,7 +39,7 @@ def check_self_contained(file: Any, owner: str) -> None:
         if isinstance(link, h5py.ExternalLink):
             return f"{name!r} is a link to another file, {_ANY}"
         item = file[name] if isinstance(link, h5py.HardLink) else None
-        if item is not None and refers_to_unlinked(item):
+        if item is not None and has_foreign_reference(item):
             return f"{name!r} refers to a dataset without a name, {_ANY}"
         if not isinstance(item, h5py.Dataset):
             return None
@@ -55,7 +55,7 @@ def check_self_contained(file: Any, owner: str) -> None:
         raise DataError(f"{owner} is not read: {found}, for example with h5repack")
 
 
-def check_annotated(file: Any, owner: str) -> None:
+def check_attributes(file: Any, owner: str) -> None:
     """Refuse attributes of an .h5ad file that no such file has: reading them can crash."""
     import h5py
 
@@ -72,7 +72,7 @@ def check_annotated(file: Any, owner: str) -> None:
     file.visititems(check)
 
 
-def check_declared(items: Iterable[Any], owner: str) -> None:
+def check_sizes(items: Iterable[Any], owner: str) -> None:
     """Refuse datasets and groups of an HDF5 file that would not fit into memory together."""
     import h5py
 

@@ -86,10 +86,10 @@ def _any(missing: np.ndarray) -> np.ndarray:
     return np.asarray(missing.reshape(len(missing), -1).any(axis=1))
 
 
-def typed(values: Any, what: str, owner: str) -> Any:
+def convert_values(values: Any, what: str, owner: str) -> Any:
     """Values of a file with types as an array or a list, one for each sample; text as str."""
     if isinstance(values, list):
-        return [_decoded(value, what, owner) for value in values]
+        return [_decode(value, what, owner) for value in values]
     values = np.asarray(values)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
@@ -103,11 +103,11 @@ def typed(values: Any, what: str, owner: str) -> Any:
     if values.dtype.kind == "T":  # text of any length
         values = values.astype(object)
     if values.dtype.kind == "O" and values.ndim == 1:
-        return [_decoded(value, what, owner) for value in values]
+        return [_decode(value, what, owner) for value in values]
     return values
 
 
-def _decoded(value: Any, what: str, owner: str) -> Any:
+def _decode(value: Any, what: str, owner: str) -> Any:
     if not isinstance(value, bytes):
         return value
     try:
@@ -129,7 +129,7 @@ def not_a_column(what: str, owner: str) -> DataError:
 # -- text ------------------------------------------------------------------------------------
 
 
-def labels_of(column: Column, owner: str) -> np.ndarray:
+def format_labels(column: Column, owner: str) -> np.ndarray:
     """Labels as text, the same for 7 in one file and 7.0 in another; '007' is another label."""
     values = column.values
     if isinstance(values, np.ndarray):
@@ -168,7 +168,7 @@ def _short(texts: list[str], column: Column, owner: str) -> np.ndarray:
 # -- numbers ---------------------------------------------------------------------------------
 
 
-def numbers_of(column: Column, owner: str) -> np.ndarray:
+def parse_numbers(column: Column, owner: str) -> np.ndarray:
     """Numbers or truth values where all are such, else the text, for who asked to refuse."""
     values = _array(column, owner)
     if values.dtype.kind != "U" or values.ndim != 1:
@@ -180,7 +180,7 @@ def numbers_of(column: Column, owner: str) -> np.ndarray:
     return values if numbers is None else numbers
 
 
-def target_of(column: Column, owner: str, task: str = "auto") -> tuple[np.ndarray, str]:
+def read_target(column: Column, owner: str, task: str = "auto") -> tuple[np.ndarray, str]:
     """The target, and a sentence where it is not obvious whether its labels are numbers.
 
     Integers where all are integers, else floats, else the text itself. ``task`` is how it will be
@@ -263,7 +263,7 @@ def are_whole(values: np.ndarray) -> bool:
     return bool((values == np.trunc(values)).all() and (np.abs(values) < 2**53).all())
 
 
-def covariate_of(column: Column) -> np.ndarray:
+def read_covariate(column: Column) -> np.ndarray:
     """Numbers where all values are such, else text; NaN or None where they are missing."""
     values, gaps = column.values, column.gaps.tolist()
     if isinstance(values, np.ndarray) and values.dtype.kind in "biufM":

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ..._checks import are_row_names
 from .errors import DataError
-from .names import numbered
+from .names import number_names
 
 BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)  # what a damaged .gz file raises
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
@@ -37,7 +37,7 @@ class Layout:
     header: tuple[str, ...] = ()  # the names as they are written, some of them empty
 
 
-def layout_of(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> Layout:
+def detect_layout(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> Layout:
     """The layout that the first lines of the file show; one column alone is mostly refused."""
     try:
         start, header, skipped = _header(stream)
@@ -46,11 +46,11 @@ def layout_of(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> L
         sample = [line for line in (_record(stream) for _ in range(50)) if line.strip()]
     except BROKEN as error:
         raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
-    text = _decoded(header, path.name).strip("\r\n")
+    text = _decode(header, path.name).strip("\r\n")
     if not text.strip():
         raise DataError(f"{path.name} is empty")
     header_lines = skipped + header.count(b"\n")
-    lines = [_decoded(line, path.name) for line in sample]
+    lines = [_decode(line, path.name) for line in sample]
     delimiter = _delimiter(text, lines, path, may_be_single)
     names = tuple(name.strip() for name in _fields(text, delimiter))
     if not names:
@@ -64,7 +64,7 @@ def layout_of(stream: BinaryIO, path: Path, *, may_be_single: bool = False) -> L
     taken = set(names)
     named = tuple(
         name or (made_up if made_up not in taken else f"unnamed {made_up}")
-        for name, made_up in zip(names, numbered(len(names)), strict=True)
+        for name, made_up in zip(names, number_names(len(names)), strict=True)
     )
     return replace(layout, names=named, unnamed=unnamed, has_row_names=row_names, header=names)
 
@@ -113,7 +113,7 @@ def _record(stream: BinaryIO) -> bytes:
     return record
 
 
-def _decoded(line: bytes, owner: str) -> str:
+def _decode(line: bytes, owner: str) -> str:
     try:
         return line.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..._checks import listed, suggestion
+from ..._checks import format_names, suggestion
 from .errors import DataError
 
 
@@ -33,7 +33,8 @@ def check_unique(names: Sequence[str], owner: str) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
         raise DataError(
-            f"{owner} has duplicate column names: {listed(repeated)}; rename or remove the copies, "
+            f"{owner} has duplicate column names: {format_names(repeated)}; rename or remove "
+            "the copies, "
             "because a selected name must mean one column"
         )
 
@@ -46,17 +47,17 @@ def text_columns_error(
     is_id = f"; if {first!r} names the samples, add --id {first} (sample_id= from Python)"
     return DataError(
         f"{owner} has {'text columns' if several else 'a text column'} besides the target: "
-        f"{listed(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
+        f"{format_names(names)}{example}; leave {'them' if several else 'it'} out with --drop NAME "
         "(drop=[...] from Python), or turn text into columns of zeros and ones with --encode-text "
         f"(encode_text=True from Python){is_id * (first in names)}"
     )
 
 
-def text_of(value: Any) -> str:
+def decode_name(value: Any) -> str:
     """A name from a file, where it may be bytes."""
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
-def numbered(n_features: int) -> tuple[str, ...]:
+def number_names(n_features: int) -> tuple[str, ...]:
     """Names for columns that have none: x0, x1, ... as scikit-learn does."""
     return tuple(f"x{j}" for j in range(n_features))

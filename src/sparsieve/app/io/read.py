@@ -14,10 +14,10 @@ from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet
-from .delimited import read_delimited
-from .errors import DataError, said, shown
+from .delimited import read_text_table
+from .errors import DataError, error_line, shown
 from .roles import IN_EITHER_FILE, Roles, as_table
-from .rows import COVARIATE, Contents, complete_rows, joined
+from .rows import COVARIATE, Contents, complete_rows, join_labels
 from .stored import (
     is_too_large,
     read_h5ad,
@@ -27,11 +27,11 @@ from .stored import (
     read_npy,
     read_zarr,
 )
-from .text import EXCEL, suffix_of
+from .text import EXCEL, full_suffix
 
 _READERS: dict[str, Callable[..., Contents]] = {
-    **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_delimited),
-    **dict.fromkeys(EXCEL, read_delimited),
+    **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_text_table),
+    **dict.fromkeys(EXCEL, read_text_table),
     ".parquet": read_parquet,
     ".npz": read_npz,
     ".mat": read_mat,
@@ -50,7 +50,7 @@ READABLE_SUFFIXES = tuple(_READERS)
 
 # Which readers know what a user says about columns and samples. Every reader leaves out rows with
 # gaps: see ``rows.py``.
-_FRAMES = (read_delimited, read_parquet)
+_FRAMES = (read_text_table, read_parquet)
 _TABLES = (*_FRAMES, read_h5ad, read_large_parquet, read_large_h5ad)
 _WITH_COLUMNS = (*_TABLES, read_npz, read_mat, read_npy, read_hdf5, read_zarr)
 _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
@@ -59,10 +59,10 @@ _ABLE: dict[str, Collection[Callable[..., Contents]]] = {
     "weights": _WITH_COLUMNS,
     "sample_id": _WITH_COLUMNS,
     "target_file": _TABLES,
-    "transpose": (read_delimited,),
+    "transpose": (read_text_table,),
     "encode_text": _FRAMES,
-    "encoding": (read_delimited,),
-    "comment": (read_delimited,),
+    "encoding": (read_text_table,),
+    "comment": (read_text_table,),
     "covariates": _WITH_COLUMNS,
 }
 ENCODES_TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader in _FRAMES)
@@ -212,7 +212,7 @@ def read_table(
     """
     path = Path(path)
     check_readable(path)
-    suffix = suffix_of(path)
+    suffix = full_suffix(path)
     if layer is not None and suffix != ".h5ad":
         raise DataError(f"{path.name} has no layers; only .h5ad files have")
     reader = _READERS[suffix]
@@ -265,7 +265,7 @@ def read_table(
     if event_value is not None and not survival:
         raise DataError("event_value is for survival times; name a time and an event as target")
     if target_file is None:
-        return as_table(_read(reader, path, roles, layer, drop_unlabelled), roles)
+        return as_table(_read_file(reader, path, roles, layer, drop_unlabelled), roles)
     labels = _labels(Path(target_file), roles, drop_unlabelled)
     other = replace(
         roles,
@@ -277,8 +277,8 @@ def read_table(
         covariates=tuple(c for c in roles.covariates if f"{COVARIATE}{c}" not in labels.columns),
         optional=("sample_id",) * (labels.columns["sample_id"].name == sample_id),
     )
-    data = _read(reader, path, other, layer, drop_unlabelled)
-    return as_table(joined(data, labels), roles)
+    data = _read_file(reader, path, other, layer, drop_unlabelled)
+    return as_table(join_labels(data, labels), roles)
 
 
 def _survival_columns(target: Any, entry: str | None, strata: str | None) -> dict[str, str]:
@@ -301,7 +301,7 @@ def _survival_columns(target: Any, entry: str | None, strata: str | None) -> dic
 def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
     """The target in a file of its own."""
     check_readable(path)
-    reader = _READERS[suffix_of(path)]
+    reader = _READERS[full_suffix(path)]
     if reader not in _FRAMES:
         raise DataError(
             "the second file must be a table (.csv, .tsv, .txt, .xlsx or .parquet), got "
@@ -309,15 +309,15 @@ def _labels(path: Path, roles: Roles, drop_unlabelled: bool) -> Contents:
         )
     only = replace(
         roles,
-        encoding=roles.encoding if reader is read_delimited else None,
-        comment=roles.comment if reader is read_delimited else None,
+        encoding=roles.encoding if reader is read_text_table else None,
+        comment=roles.comment if reader is read_text_table else None,
         needs_target=roles.needs_target or not roles.covariates,
         transpose=False,
         drop=(),
         labels_only=True,
         optional=(*IN_EITHER_FILE, *(f"{COVARIATE}{name}" for name in roles.covariates)),
     )
-    return _read(reader, path, only, None, drop_unlabelled)
+    return _read_file(reader, path, only, None, drop_unlabelled)
 
 
 def _check_able(reader: Callable[..., Contents], asked: Mapping[str, Any], path: Path) -> None:
@@ -333,24 +333,24 @@ def _check_able(reader: Callable[..., Contents], asked: Mapping[str, Any], path:
             )
 
 
-def _read(
+def _read_file(
     reader: Callable[..., Contents], path: Path, roles: Roles, layer: str | None, drop: bool
 ) -> Contents:
     """The rows of the file that are used, with one sentence where reading fails."""
     options: dict[str, Any] = {} if layer is None else {"layer": layer}
     try:
-        return complete_rows(_matched(reader(path, roles, **options)), drop=drop)
+        return complete_rows(_check_contents(reader(path, roles, **options)), drop=drop)
     except PermissionError:
         raise DataError(f"{shown(path)} may not be read: permission denied") from None
     except MemoryError as error:
         raise MemoryError(
-            f"{shown(path)} does not fit into memory, or is damaged: {said(error)}"
+            f"{shown(path)} does not fit into memory, or is damaged: {error_line(error)}"
         ) from error
     except OSError as error:
         raise DataError(f"{shown(path)} cannot be read: {error.strerror or error}") from error
 
 
-def _matched(contents: Contents) -> Contents:
+def _check_contents(contents: Contents) -> Contents:
     """The contents, if they have a name for every column and a value of each role for every row."""
     n_rows, n_columns = contents.X.shape
     n_names = len(contents.features) - len(contents.texts)
@@ -373,12 +373,12 @@ def check_readable(path: Path) -> None:
     try:
         is_folder, exists = path.is_dir(), path.exists()
     except (OSError, ValueError) as error:  # a name too long, or with a null in it
-        raise DataError(f"file {shown(path)} cannot exist: {said(error)}") from None
-    if is_folder and suffix_of(path) != ".zarr":
+        raise DataError(f"file {shown(path)} cannot exist: {error_line(error)}") from None
+    if is_folder and full_suffix(path) != ".zarr":
         raise DataError(f"{shown(path)} is a folder; name a data file in it")
     if not exists:
         raise DataError(f"file {shown(path)} does not exist")
-    suffix = suffix_of(path)
+    suffix = full_suffix(path)
     if suffix not in _READERS:
         raise DataError(
             f"{path.name}: unknown suffix {suffix or '(none)'!r}; known are "

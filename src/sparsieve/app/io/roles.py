@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import listed, suggestion
+from ..._checks import format_names, suggestion
 from ...preprocessing.table import Table
 from ...validation.raw_columns import (
     AS_MARK,
@@ -19,10 +19,10 @@ from ...validation.raw_columns import (
     values_of_array,
     values_of_text,
 )
-from ...validation.raw_tables import planned
+from ...validation.raw_tables import make_plan
 from ...validation.written import MAX_CATEGORIES
 from .errors import DataError, TargetNeededError
-from .labels import Column, covariate_of, labels_of, numbers_of, target_of
+from .labels import Column, format_labels, parse_numbers, read_covariate, read_target
 from .names import check_unique, dropped_names, text_columns_error
 from .rows import COVARIATE, Contents
 
@@ -55,7 +55,7 @@ class Features:
     ids: Column | None = None
 
 
-def features_of(contents: Contents, roles: Roles) -> Features:
+def encode_features(contents: Contents, roles: Roles) -> Features:
     """The features as numbers; text becomes columns of zeros and ones, dates become days."""
     X, names, owner = contents.X, contents.features, contents.owner
     places = [j for j in range(len(names)) if j not in contents.texts]
@@ -68,7 +68,7 @@ def features_of(contents: Contents, roles: Roles) -> Features:
         return Features(X, names)
     at, decides = {j: k for k, j in enumerate(places)}, roles.encode_text == AUTO
     try:
-        plan = planned(
+        plan = make_plan(
             {
                 name: texts[j] if j in texts else RawValues(X[:, at[j]])
                 for j, name in enumerate(names)
@@ -95,8 +95,10 @@ def features_of(contents: Contents, roles: Roles) -> Features:
     if not plan.names:
         said = "".join(f"; {note}" for note in plan.notes)
         raise DataError(f"{owner} has no column with values to select from{said}")
-    if decides and plan.encoded:
-        plan.notes.append(f"encoded {listed(plan.encoded)} as columns of zeros and ones")
+    if decides and plan.encoded_columns:
+        plan.notes.append(
+            f"encoded {format_names(plan.encoded_columns)} as columns of zeros and ones"
+        )
     ids = contents.texts[names.index(plan.id_name)] if plan.id_name else None
     is_text = {names[j] for j in texts}
     encodes = any(one.name in is_text or len(one.outputs) > 1 for one in plan.columns)
@@ -159,7 +161,7 @@ class Roles:
     optional : tuple of str
         Roles whose columns need not be here, because they may be in the other file.
     task : str
-        How the target will be read, see ``target_of``.
+        How the target will be read, see ``read_target``.
     only : frozenset of str or None
         The only columns that may be features; None is all.
     covariates : tuple of str
@@ -191,7 +193,7 @@ class Roles:
     weights: str | None = None
 
     @property
-    def named(self) -> dict[str, str]:
+    def columns_by_role(self) -> dict[str, str]:
         """The columns that were named for the samples, by role."""
         columns = {"target": self.target, **self.survival}
         columns |= {"groups": self.groups, "weights": self.weights, "sample_id": self.sample_id}
@@ -217,7 +219,7 @@ class Places:
         return list(self.columns.values())
 
 
-def column_of(role: str, name: str, values: Any, **how: Any) -> Column:
+def make_column(role: str, name: str, values: Any, **how: Any) -> Column:
     """A column about the samples; ``how`` are further fields of ``Column``."""
     return Column(name, what(role, name), values, **how)
 
@@ -232,7 +234,7 @@ def in_words(role: str) -> str:
     return "covariate" if role.startswith(COVARIATE) else WORDS[role]
 
 
-def places_of(
+def column_places(
     roles: Roles,
     names: Sequence[str],
     owner: str,
@@ -247,10 +249,10 @@ def places_of(
     """
     check_unique(names, owner)
     if roles.wants_target and roles.target is None:
-        raise TargetNeededError(f"name the column of {owner} to predict: {listed(names)}")
+        raise TargetNeededError(f"name the column of {owner} to predict: {format_names(names)}")
     taken: dict[str, int] = {}
     dropped = {*dropped_names(roles.drop, names, owner, left_out), *left_out}
-    for role, name in roles.named.items():
+    for role, name in roles.columns_by_role.items():
         if name in dropped and name not in left_out:
             raise DataError(f"column {name!r} cannot be dropped: it is the {in_words(role)}")
         if name in names:
@@ -281,7 +283,7 @@ def places_of(
     elif not features:
         besides = "" if roles.target is None else f" besides the target {roles.target!r}"
         if roles.only is not None:
-            raise DataError(f"{owner} has none of the columns {listed(sorted(roles.only))}")
+            raise DataError(f"{owner} has none of the columns {format_names(sorted(roles.only))}")
         raise DataError(f"{owner} has no column{besides} to select from")
     return Places(taken, features)
 
@@ -289,19 +291,19 @@ def places_of(
 def as_table(contents: Contents, roles: Roles) -> Table:
     """The table of what a reader has found, whose rows are those to be used."""
     columns, owner = contents.columns, contents.owner
-    features = features_of(contents, roles)
+    features = encode_features(contents, roles)
     X = features.X
     y, name, notes = np.empty((X.shape[0], 0)), "", [*contents.notes, *features.notes]
     if features.ids is not None and "sample_id" not in columns:
         columns = {**columns, "sample_id": features.ids}
     if "target" in columns:
         name = columns["target"].name
-        y, note = target_of(columns["target"], owner, roles.task)
+        y, note = read_target(columns["target"], owner, roles.task)
         notes += [note] * bool(note)
     elif "time" in columns:
         y, name = _survival(columns, owner, roles.event_value)
     groups, ids = (
-        labels_of(columns[role], owner) if role in columns else None
+        format_labels(columns[role], owner) if role in columns else None
         for role in ("groups", "sample_id")
     )
     id_name = columns["sample_id"].name if "sample_id" in columns else ""
@@ -318,7 +320,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
         texts=features.texts,
         n_left_out=contents.n_left_out,
         covariates={
-            column.name: covariate_of(column)
+            column.name: read_covariate(column)
             for role, column in columns.items()
             if role.startswith(COVARIATE)
         },
@@ -329,7 +331,7 @@ def as_table(contents: Contents, roles: Roles) -> Table:
 
 def _weights(column: Column, owner: str) -> np.ndarray:
     """The weights of the samples, refused where they are no numbers or below 0."""
-    values = numbers_of(column, owner)
+    values = parse_numbers(column, owner)
     if values.ndim != 1 or values.dtype.kind not in "iuf":
         raise DataError(f"the {column.what} of {owner} must hold numbers")
     if (below := values < 0).any():
@@ -349,7 +351,7 @@ def _survival(
 
     name = f"{columns['time'].name} and {columns['event'].name}"
     parts: dict[str, Any] = {
-        role: (labels_of if role == "strata" else numbers_of)(columns[role], owner)
+        role: (format_labels if role == "strata" else parse_numbers)(columns[role], owner)
         for role in SURVIVAL
         if role in columns
     }

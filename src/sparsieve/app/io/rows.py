@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import listed
+from ..._checks import format_names
 from ...preprocessing.table import taken_rows
 from ...validation.written import POINT
 from .errors import DataError
-from .labels import Column, labels_of
+from .labels import Column, format_labels
 
 COVARIATE = "covariate "  # how the roles of covariates begin, which may have gaps
 _OPTION = "with --drop-unlabelled (drop_unlabelled=True from Python)"
@@ -111,7 +111,7 @@ def _times(times: int, sample: str, place: int) -> str:
     return f"{times} {sample}{'s' * (times != 1)} (first in data {sample} {place})"
 
 
-def joined(data: Contents, labels: Contents) -> Contents:
+def join_labels(data: Contents, labels: Contents) -> Contents:
     """The features of one file with what the other says about the samples.
 
     Only samples that are in both are kept, in the order of the features.
@@ -136,9 +136,9 @@ def joined(data: Contents, labels: Contents) -> Contents:
     sentence = f"matched {len(matched)} of {len(ids)} samples with {labels.owner}"
     if absent:
         why = "without a target there" if has_target else "not there"
-        sentence += f"; left out, {why}: {listed(absent)}"
+        sentence += f"; left out, {why}: {format_names(absent)}"
     if unused:
-        sentence += f"; not in {data.owner}: {listed(unused)}"
+        sentence += f"; not in {data.owner}: {format_names(unused)}"
     kept = data.rows(np.array(matched))
     return replace(
         kept,
@@ -150,12 +150,13 @@ def joined(data: Contents, labels: Contents) -> Contents:
 def _ids(contents: Contents) -> list[str]:
     """The names of the samples, each of which must mean one."""
     column = contents.columns["sample_id"]
-    ids: list[str] = labels_of(column, contents.owner).tolist()
+    ids: list[str] = format_labels(column, contents.owner).tolist()
     repeated = [name for name, times in Counter(ids).items() if times > 1]
     if repeated:
         raise DataError(
             f"the sample ids of {contents.owner} (column {column.name!r}) are not unique: "
-            f"{listed(repeated)}; name the right column with --id (sample_id= from Python), or "
+            f"{format_names(repeated)}; name the right column with --id (sample_id= from "
+            "Python), or "
             "remove the copies"
         )
     return ids

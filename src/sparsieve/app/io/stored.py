@@ -20,13 +20,13 @@ from ..._files import replacing
 from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.external import in_memory
-from .arrays import NAMES, as_real, asked_arrays, check_length, without
+from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .columnar import arrow_values
-from .errors import DataError, TargetNeededError, check_fits, explained
-from .hdf5_zarr import ZarrArrays, check_annotated, check_declared, check_self_contained
-from .labels import MAX_CHARACTERS, typed
-from .names import check_unique, numbered, text_of
-from .roles import Roles, column_of, in_words, places_of, what
+from .errors import DataError, TargetNeededError, check_fits, explain_failure
+from .hdf5_zarr import ZarrArrays, check_attributes, check_sizes, refuse_external_files
+from .labels import MAX_CHARACTERS, convert_values
+from .names import check_unique, decode_name, number_names
+from .roles import Roles, column_places, in_words, make_column, what
 from .rows import Contents
 
 
@@ -46,34 +46,38 @@ def annotated_contents(X: Any, obs: Any, var_names: Any, roles: Roles, owner: st
     n_columns = len(annotations)
     known = [*annotations, "obs_names" if "obs_names" not in annotations else "(obs_names)"]
     about = replace(roles, drop=(), labels_only=True)
-    places = places_of(about, known, f"obs of {owner}", first=n_columns)
+    places = column_places(about, known, f"obs of {owner}", first=n_columns)
     columns = {
-        role: column_of(
+        role: make_column(
             role,
             known[j],
-            typed(obs.index if j == n_columns else obs.iloc[:, j], what(role, known[j]), owner),
+            convert_values(
+                obs.index if j == n_columns else obs.iloc[:, j], what(role, known[j]), owner
+            ),
         )
         for role, j in places.columns.items()
     }
     left_out = set(annotations) - {roles.target, *roles.survival.values()}
-    return without(Contents(owner, X, names, columns), roles.drop, f"var of {owner}", left_out)
+    return drop_features(
+        Contents(owner, X, names, columns), roles.drop, f"var of {owner}", left_out
+    )
 
 
 def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
     """obs, the names of the variables and the matrix; all else stays in the file."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    with explained(f"{path.name} is not a readable .h5ad file"):
+    with explain_failure(f"{path.name} is not a readable .h5ad file"):
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem
         with h5py.File(path, "r") as file:
-            check_self_contained(file, path.name)
-            check_annotated(file, path.name)
+            refuse_external_files(file, path.name)
+            check_attributes(file, path.name)
             if all(isinstance(file.get(part), h5py.Group) for part in ("obs", "var")):
                 _check_layer(layer, list(file.get("layers", ())), path.name)
                 X = file.get("X") if layer is None else file["layers"][layer]
-                check_declared((X, file["obs"], file["var"]), path.name)
+                check_sizes((X, file["obs"], file["var"]), path.name)
                 X = in_memory(X) if isinstance(X, h5py.Dataset) else None if X is None else read(X)
                 return read(file["obs"]), read(file["var"]).index, _sound(X)
-            check_declared([file], path.name)
+            check_sizes([file], path.name)
         data = anndata.read_h5ad(path)  # written by a version of long ago
         _check_layer(layer, list(data.layers), path.name)
         X = data.X if layer is None else data.layers[layer]
@@ -118,7 +122,7 @@ def write_h5ad(
         What ``uns["sparsieve"]`` will hold.
     """
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
-    with explained(f"{source.name} is not a readable .h5ad file"):
+    with explain_failure(f"{source.name} is not a readable .h5ad file"):
         part = anndata.read_h5ad(source)[:, list(features)].copy()
     for name, values in columns.items():
         part.var[name] = values
@@ -141,7 +145,7 @@ def read_npy(path: Path, roles: Roles) -> Contents:
     if roles.wants_target and roles.target is None:
         raise TargetNeededError(f"say which .npy file holds the target of {path.name}")
     columns = {}
-    for role, name in roles.named.items():
+    for role, name in roles.columns_by_role.items():
         beside = path.parent / name  # or the name itself, where that is a whole path
         file = beside if beside.exists() else Path(name)
         if not file.is_file():
@@ -149,14 +153,14 @@ def read_npy(path: Path, roles: Roles) -> Contents:
                 f"{path.name} holds the features alone; the {in_words(role)} must be an .npy "
                 f"file, but {name!r} does not exist"
             )
-        columns[role] = file.stem, _loaded(file)
-    X = _loaded(path, mmap_mode="r")
-    names = numbered(_width(X, path.name))
+        columns[role] = file.stem, _load_npy(file)
+    X = _load_npy(path, mmap_mode="r")
+    names = number_names(_width(X, path.name))
     return _contents(X, columns, names, roles, path.name)
 
 
-def _loaded(path: Path, **how: Any) -> np.ndarray:
-    with explained(f"{path.name} is not a readable .npy file"):
+def _load_npy(path: Path, **how: Any) -> np.ndarray:
+    with explain_failure(f"{path.name} is not a readable .npy file"):
         array = np.load(path, **how)
     if not isinstance(array, np.ndarray):
         raise DataError(f"{path.name} is an .npz file; give it that name")
@@ -166,9 +170,9 @@ def _loaded(path: Path, **how: Any) -> np.ndarray:
 def read_hdf5(path: Path, roles: Roles) -> Contents:
     """Open the datasets X and y of an HDF5 file."""
     h5py = require("h5py", extra="data", purpose="read HDF5 files")
-    with explained(f"{path.name} cannot be read"):
+    with explain_failure(f"{path.name} cannot be read"):
         file = h5py.File(path, "r")
-        check_self_contained(file, path.name)
+        refuse_external_files(file, path.name)
     return _from_group(file, path, roles)
 
 
@@ -184,18 +188,18 @@ def read_large_parquet(path: Path, roles: Roles) -> Contents:
     from ...scale.files.arrays import FileDesign
     from ...scale.files.tables import ParquetRows, open_parquet
 
-    with explained(f"{path.name} is not a readable Parquet file"):
-        file = open_parquet(str(path), list(roles.named.values()) or None)
+    with explain_failure(f"{path.name} is not a readable Parquet file"):
+        file = open_parquet(str(path), list(roles.columns_by_role.values()) or None)
         names = list(file.schema_arrow.names)
         index = [name for name in names if name.startswith("__index_level_")]
         first = names.index(index[0]) if index else 0
-        places = places_of(roles, names, path.name, index, first=first)
+        places = column_places(roles, names, path.name, index, first=first)
         about = [names[j] for j in places.of_samples]
         read = dict(zip(about, file.read(columns=about).columns, strict=True)) if about else {}
         columns = {}
         for role, j in places.columns.items():
             values = arrow_values(read[names[j]], what(role, names[j]), path.name)
-            columns[role] = column_of(role, names[j], values)
+            columns[role] = make_column(role, names[j], values)
     try:
         source = ParquetRows(file, [names[j] for j in places.features], str(path))
     except (TypeError, ValueError) as error:
@@ -207,22 +211,22 @@ def read_large_h5ad(path: Path, roles: Roles) -> Contents:
     """Open an .h5ad file whose X is read in passes."""
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     h5py = require("h5py", extra="data", purpose="read .h5ad files")
-    with explained(f"{path.name} is not a readable .h5ad file"):
+    with explain_failure(f"{path.name} is not a readable .h5ad file"):
         with h5py.File(path, "r") as file:
-            check_self_contained(file, path.name)
-            check_annotated(file, path.name)
-            check_declared((file.get(part) for part in ("obs", "var")), path.name)
+            refuse_external_files(file, path.name)
+            check_attributes(file, path.name)
+            check_sizes((file.get(part) for part in ("obs", "var")), path.name)
         data = anndata.read_h5ad(path, backed="r")
     names = tuple(str(name) for name in data.var_names)
-    X = _served(data, names, path.name)
+    X = _make_features(data, names, path.name)
     return annotated_contents(X, data.obs, data.var_names, roles, path.name)
 
 
 def _from_group(group: Mapping[str, Any], path: Path, roles: Roles) -> Contents:
-    with explained(f"{path.name} cannot be read"):
+    with explain_failure(f"{path.name} cannot be read"):
         asked = asked_arrays(roles, group, list(group), path.name)
         X = group["X"]
-        names = numbered(_width(X, path.name))
+        names = number_names(_width(X, path.name))
         columns = {}
         for role, name in asked.items():
             # Before it is read: a file of a few bytes can declare more values than fit into memory.
@@ -235,7 +239,7 @@ def _from_group(group: Mapping[str, Any], path: Path, roles: Roles) -> Contents:
         for key in NAMES:
             if key in group and group[key].shape == (len(names),):
                 found = _values(group[key], f"{key} of {path.name}")
-                names = tuple(text_of(name) for name in found)
+                names = tuple(decode_name(name) for name in found)
     return _contents(X, columns, names, roles, path.name)
 
 
@@ -271,14 +275,14 @@ def _contents(
     check_unique(names, owner)
     found = {}
     for role, (name, values) in columns.items():
-        array = typed(values, what(role, name), owner)
+        array = convert_values(values, what(role, name), owner)
         check_length(X, array, name, owner)
-        found[role] = column_of(role, name, array)
-    contents = Contents(owner, _served(X, names, owner), names, found)
-    return without(contents, roles.drop, owner)
+        found[role] = make_column(role, name, array)
+    contents = Contents(owner, _make_features(X, names, owner), names, found)
+    return drop_features(contents, roles.drop, owner)
 
 
-def _served(X: Any, names: tuple[str, ...], owner: str) -> Any:
+def _make_features(X: Any, names: tuple[str, ...], owner: str) -> Any:
     """The features, loaded where they are small enough, else the design that reads them."""
     from ...design import RowBlockedDesign, external_design
 

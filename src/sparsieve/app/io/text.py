@@ -16,7 +16,7 @@ from .layout import BROKEN, not_utf8_text
 EXCEL = (".xlsx", ".xlsm")
 
 
-def suffix_of(path: Path) -> str:
+def full_suffix(path: Path) -> str:
     """The suffix in lower case, together with the one before a ``.gz``."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
@@ -39,15 +39,17 @@ class _Inflated(gzip.GzipFile):
         self._path, self._most = path, memory_limit()
 
     def read(self, size: int | None = -1) -> bytes:
-        return self._within(super().read(self._most + 1 if size is None or size < 0 else size))
+        return self._check_size(super().read(self._most + 1 if size is None or size < 0 else size))
 
     def read1(self, size: int = -1) -> bytes:
-        return self._within(super().read1(size))
+        return self._check_size(super().read1(size))
 
     def readline(self, size: int | None = -1) -> bytes:
-        return self._within(super().readline(self._most + 1 if size is None or size < 0 else size))
+        return self._check_size(
+            super().readline(self._most + 1 if size is None or size < 0 else size)
+        )
 
-    def _within(self, content: bytes) -> bytes:
+    def _check_size(self, content: bytes) -> bytes:
         if self.tell() > self._most:
             raise DataError(
                 f"{self._path.name} inflates to more than the memory limit of "
@@ -69,19 +71,19 @@ def plain_text(path: Path, encoding: str | None = None, comment: str | None = No
     if is_sheet and (encoding is not None or comment is not None):
         option = "--encoding" if encoding is not None else "--comment"
         raise DataError(f"{option} is for text files, and {path.name} is an Excel file")
-    _check_known(encoding)
+    _check_encoding(encoding)
     stream = opened_text(path)
     if is_sheet:
         return stream
     try:
         start = stream.read(1 << 16)
         stream.seek(0)
-        marked = _marked(start) if encoding is None else ""
+        marked = _detect_mark(start) if encoding is None else ""
         written = encoding or marked
         old_ends = b"\r" in start and b"\n" not in start
         if not (written or comment or old_ends):
             return stream
-        text = _decoded(stream, path.name, written or "utf-8-sig")
+        text = _decode(stream, path.name, written or "utf-8-sig")
     except BROKEN as error:
         stream.close()
         raise DataError(f"{path.name} is not a complete gzip file: {error}") from None
@@ -99,14 +101,14 @@ def plain_text(path: Path, encoding: str | None = None, comment: str | None = No
     return made
 
 
-def _marked(start: bytes) -> str:
+def _detect_mark(start: bytes) -> str:
     """The encoding that the first bytes of a file name, unless that is UTF-8."""
     if start.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "utf-32"
     return "utf-16" if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
 
 
-def _check_known(encoding: str | None) -> None:
+def _check_encoding(encoding: str | None) -> None:
     if encoding is None:
         return
     try:
@@ -119,7 +121,7 @@ def _check_known(encoding: str | None) -> None:
         )
 
 
-def _decoded(stream: BinaryIO, owner: str, encoding: str) -> str:
+def _decode(stream: BinaryIO, owner: str, encoding: str) -> str:
     most = memory_limit()
     content = stream.read(most + 1)
     if len(content) > most:

@@ -17,7 +17,7 @@ from ..._files import replacing
 from ..._imports import require
 from .errors import DataError, shown
 from .labels import are_whole
-from .text import suffix_of
+from .text import full_suffix
 
 
 def write_table(
@@ -59,10 +59,10 @@ def write_table(
     """
     path = Path(path)
     check_writable(path)
-    if escape_formulas and suffix_of(path) != ".parquet":
+    if escape_formulas and full_suffix(path) != ".parquet":
         columns = {_harmless(name): _without_formulas(c) for name, c in columns.items()}
     with replacing(path) as scratch:
-        _WRITERS[suffix_of(path)](scratch, columns)
+        _WRITERS[full_suffix(path)](scratch, columns)
 
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -83,9 +83,9 @@ def _without_formulas(column: np.ndarray) -> np.ndarray:
 def check_writable(path: Path, suffixes: Sequence[str] | None = None) -> None:
     """Refuse, before any work, a file that could not be written after it."""
     suffixes = WRITABLE_SUFFIXES if suffixes is None else suffixes
-    if suffix_of(path) not in suffixes:
+    if full_suffix(path) not in suffixes:
         raise DataError(
-            f"cannot write {shown(path.name)}: unknown suffix {suffix_of(path) or '(none)'!r}; "
+            f"cannot write {shown(path.name)}: unknown suffix {full_suffix(path) or '(none)'!r}; "
             f"known are {', '.join(suffixes)}"
         )
     try:
@@ -104,7 +104,7 @@ def check_writable(path: Path, suffixes: Sequence[str] | None = None) -> None:
         raise DataError(
             f"cannot write {shown(path)}: the folder {shown(target.parent)} may not be written to"
         )
-    if suffix_of(path) == ".parquet":
+    if full_suffix(path) == ".parquet":
         require("pyarrow.parquet", extra="data", purpose="write Parquet files")
 
 
@@ -119,7 +119,7 @@ class _Lines:
         return self._stream.write(line.removesuffix("\r\n") + "\n")
 
 
-def _write_delimited(
+def _write_text_table(
     path: Path, columns: Mapping[str, np.ndarray], *, delimiter: str, compressed: bool = False
 ) -> None:
     opened = gzip.open if compressed else open
@@ -162,10 +162,10 @@ _ROWS = 1 << 16  # of a text file, written together
 
 
 _WRITERS: dict[str, Callable[[Path, Mapping[str, np.ndarray]], None]] = {
-    ".csv": partial(_write_delimited, delimiter=","),
-    ".tsv": partial(_write_delimited, delimiter="\t"),
-    ".csv.gz": partial(_write_delimited, delimiter=",", compressed=True),
-    ".tsv.gz": partial(_write_delimited, delimiter="\t", compressed=True),
+    ".csv": partial(_write_text_table, delimiter=","),
+    ".tsv": partial(_write_text_table, delimiter="\t"),
+    ".csv.gz": partial(_write_text_table, delimiter=",", compressed=True),
+    ".tsv.gz": partial(_write_text_table, delimiter="\t", compressed=True),
     ".parquet": _write_parquet,
 }
 

@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_integer
-from ...scoring.folds import seed_of
-from ...selectors.preparation import unit_of
-from ..report.elements import Chart, chart_of
+from ...scoring.folds import seed_number
+from ...selectors.preparation import unit_phrase
+from ..report.elements import Chart, make_chart
 from ..report.encodings import MAX_BANDS
 from ..report.packing import still
 from ..report.selection_charts import curve_chart
-from ..report.wording import alt_text, capitalised
+from ..report.wording import alt_text, capitalise
 from .base import (
     MAX_INSIDE_LEGEND,
     Display,
-    beside,
     by_series,
     count_axis,
+    draw_legend,
     fitted_attribute,
     in_legend,
     is_narrow,
     line_colour,
     line_style,
     plain,
-    wrapped,
+    wrap_text,
 )
 from .chart_display import Source
 
@@ -164,8 +164,8 @@ class AccuracyCurveDisplay(Display):
         """
         if X is not None:
             check_integer("cv", cv, minimum=2)
-            how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state)}
-            source = Source.of(search, X, y, None, cls, **how)
+            how = {"n_folds": cv, "groups": groups, "seed": seed_number(random_state)}
+            source = Source.from_selector(search, X, y, None, cls, **how)
             return cls._of_source(source).plot(ax=ax, **line_kw)
         return cls._of_search(search).plot(ax=ax, **line_kw)
 
@@ -194,7 +194,7 @@ class AccuracyCurveDisplay(Display):
         named = search.measure.label
         chosen = {search.rule: search.best_k_ - beside}
         chosen |= {"best": search.k_by_rule_["best"] - beside}
-        title = f"{capitalised(named)} over the number of {unit_of(search)}s"
+        title = f"{capitalise(named)} over the number of {unit_phrase(search)}s"
         return cls(curves, named, chosen, search.rule, title, note)
 
     @classmethod
@@ -224,8 +224,8 @@ class AccuracyCurveDisplay(Display):
             for i, (k, mean) in enumerate(zip(curve.ks, curve.mean, strict=True))
         ]
         titles = {"series": "", "x": "number of features", "y": self.score_name, "error": "error"}
-        title = self.title or f"{capitalised(self.score_name)} over the number of features"
-        return chart_of(title, "lines", rows, titles, self.note)
+        title = self.title or f"{capitalise(self.score_name)} over the number of features"
+        return make_chart(title, "lines", rows, titles, self.note)
 
     @property
     def caption(self) -> str:
@@ -284,10 +284,10 @@ class AccuracyCurveDisplay(Display):
         spread = " (mean ± standard error)" if self.bands_ else ", mean" * several
         ax.set(
             ylabel=f"{plain(self.score_name)}{spread}",
-            title="" if is_narrow(ax) else wrapped(self.title, 46),
+            title="" if is_narrow(ax) else wrap_text(self.title, 46),
         )
         if len(self.curves) > MAX_INSIDE_LEGEND:
-            beside(ax)
+            draw_legend(ax)
         else:
             ax.legend()
         return self
@@ -307,6 +307,7 @@ def _caption(search: Any, has_error: bool) -> str:
     band = "the band is one standard error to either side, corrected for overlapping training sets"
     return (
         f"Mean over {search.n_splits_} folds{f'; {band}' * has_error}. The solid vertical line is "
-        f"the number of {unit_of(search)}s that is kept (rule {search.rule!r}), a dashed one that "
+        f"the number of {unit_phrase(search)}s that is kept (rule {search.rule!r}), a dashed "
+        "one that "
         "with the best mean."
     )

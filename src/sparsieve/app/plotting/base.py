@@ -63,7 +63,7 @@ def plain(name: Any) -> str:
     return text.replace("$", r"\$")
 
 
-def wrapped(text: str, n_characters: int) -> str:
+def wrap_text(text: str, n_characters: int) -> str:
     """A title or a label on as many lines as it needs, shown as it is."""
     return "\n".join(wrap(str(text), n_characters)).replace("$", r"\$")
 
@@ -74,7 +74,9 @@ def in_legend(name: Any) -> str:
     return f" {text}" if text.startswith("_") else text
 
 
-def names_of(estimator: Any, given: Sequence[Any] | np.ndarray | None, features: Any) -> list[str]:
+def name_features(
+    estimator: Any, given: Sequence[Any] | np.ndarray | None, features: Any
+) -> list[str]:
     """Names of some features: as given, as in the training data, or x0, x1, ..."""
     n_features = estimator.n_features_in_
     if given is None:
@@ -90,7 +92,7 @@ def names_of(estimator: Any, given: Sequence[Any] | np.ndarray | None, features:
 # -- refusals ------------------------------------------------------------------------------------
 
 
-def check_fitted(estimator: Any, display: Any) -> None:
+def require_selector(estimator: Any, display: Any) -> None:
     """Refuse what cannot be drawn because it is not a fitted selector."""
     if isinstance(estimator, Pipeline):
         raise TypeError(
@@ -104,7 +106,7 @@ def check_fitted(estimator: Any, display: Any) -> None:
 
 def fitted_attribute(estimator: Any, name: str, display: type, hint: str) -> Any:
     """An attribute to draw, or a sentence that says why it cannot be drawn."""
-    check_fitted(estimator, display)
+    require_selector(estimator, display)
     value = getattr(estimator, name, None)
     if value is None or (isinstance(value, list) and not value):
         if hasattr(getattr(estimator, "selector_", None), name):
@@ -155,7 +157,7 @@ def grey_lines(ax: Any, x: np.ndarray, values: np.ndarray) -> Any:
     return ax.add_collection(LineCollection(lines, color=LEFT_OUT, linewidth=0.7))
 
 
-def beside(ax: Any, **settings: Any) -> None:
+def draw_legend(ax: Any, **settings: Any) -> None:
     """A legend to the right of the axes, where it hides nothing."""
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", **settings)
 
@@ -241,7 +243,7 @@ def name_columns(ax: Any, chart: Chart, names: list[Any]) -> None:
 
 def label_scores(ax: Any, chart: Chart) -> None:
     """What the axis of scores shows, and where there is room what a score says."""
-    meaning = "" if is_narrow(ax) else wrapped(chart.options.get("meaning", ""), LINE)
+    meaning = "" if is_narrow(ax) else wrap_text(chart.options.get("meaning", ""), LINE)
     ax.set_xlabel("\n".join(filter(None, [plain(chart.columns["x"].title), meaning])))
 
 
@@ -275,7 +277,7 @@ def legend(
         if ax.get_title():  # the legend takes its place
             ax.set_title(ax.get_title(), pad=4 + 14 * -(-len(labels) // n_columns))
     elif len(labels) > MAX_INSIDE_LEGEND:
-        beside(ax, handles=handles, labels=labels, title=plain(title) or None)
+        draw_legend(ax, handles=handles, labels=labels, title=plain(title) or None)
     else:
         ax.legend(handles, labels, loc=place, title=plain(title) or None)
 
@@ -294,7 +296,7 @@ def colour_bar(ax: Any, shaded: Any, title: str) -> Any:
     """The scale of a map."""
     bar = ax.figure.colorbar(shaded, ax=ax, shrink=0.9, pad=0.02, aspect=25)
     room = n_characters(0.55 * ax.figure.get_figheight(), "axes.labelsize")
-    bar.set_label(wrapped(title, max(room, 12)))
+    bar.set_label(wrap_text(title, max(room, 12)))
     bar.outline.set_visible(False)
     return bar
 

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 from ...diagnosis.null import PermutationNull, permutation_null
 from ...preprocessing.prepare import preparation
-from ...selection.selected_data import SelectedData, unprepared
+from ...selection.selected_data import SelectedData, raw_values
 from ..report.assessment import Assessment, assess
 from ..report.elements import Chart
 from ..report.sample_charts import Steps
 from ..report.wording import alt_text
-from .base import Display, check_fitted, is_square
+from .base import Display, is_square, require_selector
 from .drawing import draw, n_rows, wished_width
 
 
@@ -94,12 +94,14 @@ class Source:
     scoring: Any = None
 
     @classmethod
-    def of(cls, selector: Any, X: Any, y: Any, names: Any, display: Any, **how: Any) -> Source:
+    def from_selector(
+        cls, selector: Any, X: Any, y: Any, names: Any, display: Any, **how: Any
+    ) -> Source:
         """From a fitted selector and the data it was fitted on."""
-        check_fitted(selector, display)
+        require_selector(selector, display)
         # A search for the number of features draws the selection of the selector it fitted.
         fitted = getattr(selector, "selector_", selector)
-        return cls(fitted, SelectedData.of(fitted, X, y, names), **how)
+        return cls(fitted, SelectedData.from_selector(fitted, X, y, names), **how)
 
     @cached_property
     def assessment(self) -> Assessment:
@@ -108,7 +110,7 @@ class Source:
             raise NothingToDraw("no feature was selected")
         found = assess(
             self.kept,
-            self.kept.X if self.prepare is None else unprepared(self.given),
+            self.kept.X if self.prepare is None else raw_values(self.given),
             n_folds=self.n_folds,
             seed=self.seed,
             groups=self.groups,
@@ -120,10 +122,10 @@ class Source:
             raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
         return found
 
-    def shuffled(self) -> Source:
+    def with_null(self) -> Source:
         """The same with what fits on shuffled targets reach."""
         kept = self.kept
-        null = permutation_null(kept.unfitted(), kept.X, kept.y, groups=self.groups)
+        null = permutation_null(kept.clone_selector(), kept.X, kept.y, groups=self.groups)
         return replace(self, null=null)
 
     @property

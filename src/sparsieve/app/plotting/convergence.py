@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_flag
-from ...selectors.fitted import descent_of
+from ...selectors.fitted import objective_history
 from .base import Display, fitted_attribute
 
 
@@ -77,7 +77,7 @@ class ConvergenceDisplay(Display):
         """
         hint = "its answer is not found by iterating on an objective"
         fitted_attribute(selector, "history_", cls, hint)
-        found = descent_of(selector)
+        found = objective_history(selector)
         display = cls(found.values, found.first, found.step_name)
         return display.plot(ax=ax, relative=relative, **line_kw)
 

@@ -39,7 +39,7 @@ from .base import (
     name_rows,
     numbers,
     plain,
-    wrapped,
+    wrap_text,
 )
 
 MARKERS = ("o", "s", "^", "D", "P")
@@ -67,7 +67,7 @@ def draw(chart: Chart, ax: Any, **style: Any) -> Artists:
     """
     if not is_narrow(ax):
         room = ax.get_position().width * ax.figure.get_figwidth()
-        ax.set_title(wrapped(chart.title, max(LINE, n_characters(room, "axes.titlesize"))))
+        ax.set_title(wrap_text(chart.title, max(LINE, n_characters(room, "axes.titlesize"))))
     return _KINDS[chart.kind](chart, ax, style)
 
 
@@ -207,14 +207,14 @@ def _bars(chart: Chart, ax: Any, style: dict[str, Any]) -> Artists:
     if made["line"] is not None and "line_name" in chart.options:
         shown[chart.options["line_name"]] = made["line"]
     if len(shown) > 1:
-        legend(ax, list(shown.values()), list(shown), place=_place_beside(places, widths))
+        legend(ax, list(shown.values()), list(shown), place=_place_legend(places, widths))
     name_rows(ax, chart, names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     label_scores(ax, chart)
     return made
 
 
-def _place_beside(places: np.ndarray, widths: np.ndarray) -> str | None:
+def _place_legend(places: np.ndarray, widths: np.ndarray) -> str | None:
     """Where a legend hides no bar: below the short ones, or outside of the axes."""
     low = places > 0.6 * places.max(initial=0.0)
     return "lower right" if np.all(widths[low] <= 0.4 * widths.max(initial=0.0)) else None

@@ -11,7 +11,7 @@ import numpy as np
 from ..._checks import check_choice, check_integer, check_real, did_you_mean
 from ..._imports import require
 from ...diagnosis.null import PermutationNull
-from ...scoring.folds import seed_of
+from ...scoring.folds import seed_number
 from ...selectors.near_copies import SUBSTITUTE
 from ..report.elements import Chart
 from ..report.exploration import (
@@ -128,7 +128,7 @@ KINDS: dict[str, tuple[Callable[..., Chart | None], tuple[str, ...], str]] = {
 }
 
 
-def described(source: Source, kind: str, options: dict[str, Any]) -> ChartDisplay:
+def make_display(source: Source, kind: str, options: dict[str, Any]) -> ChartDisplay:
     """The display of one kind, not drawn yet; its options are taken out of ``options``."""
     describe, own, nothing = KINDS[kind]
     chart = describe(source, **{name: options.pop(name) for name in own if name in options})
@@ -196,11 +196,11 @@ def plot(
     if kind not in KINDS:
         raise ValueError(f"there is no figure {kind!r}{did_you_mean(kind, KINDS)}")
     check_integer("cv", cv, minimum=2)
-    how = {"n_folds": cv, "groups": groups, "seed": seed_of(random_state), "null": null}
-    source = Source.of(selector, X, y, feature_names, plot, **how)
+    how = {"n_folds": cv, "groups": groups, "seed": seed_number(random_state), "null": null}
+    source = Source.from_selector(selector, X, y, feature_names, plot, **how)
     if kind == "null" and null is None:
-        source = source.shuffled()
-    return described(source, kind, style).plot(ax=ax, **style)
+        source = source.with_null()
+    return make_display(source, kind, style).plot(ax=ax, **style)
 
 
 @dataclass(eq=False, repr=False)

@@ -14,13 +14,13 @@ from ..._checks import check_integer
 from .base import (
     LEFT_OUT,
     Display,
-    beside,
+    draw_legend,
     fitted_attribute,
     grey_lines,
     in_legend,
     line_style,
     log_axis,
-    names_of,
+    name_features,
     plain,
 )
 
@@ -172,7 +172,7 @@ class PathDisplay(Display):
             "norms",
             np.asarray(path.strength[1:]),
             "alpha",
-            names_of(selector, feature_names, named),
+            name_features(selector, feature_names, named),
             norms[order],
             n_features=len(order),
         )
@@ -200,10 +200,10 @@ class PathDisplay(Display):
                 by_strength = np.argsort(-entered, kind="stable")
                 order, entered = order[by_strength], entered[by_strength]
             x, shown = np.asarray(entered)[:n_shown], order[:n_shown]
-            names = names_of(selector, feature_names, shown)
+            names = name_features(selector, feature_names, shown)
             kept = selector.get_support()[shown]
             return cls("entry", x, what, names, kept, n_kept, len(order))
-        names = names_of(selector, feature_names, order[:n_shown])
+        names = name_features(selector, feature_names, order[:n_shown])
         sizes = np.arange(1, len(supports) + 1)
         what = "number of features"
         if objective is not None and len(order) == len(supports):  # nested
@@ -252,7 +252,7 @@ class PathDisplay(Display):
         ax.set_ylabel("norm of the coefficients")
         if self.lines_:
             unnamed = (self.n_features or 0) - len(self.names)
-            beside(ax, title=f"first of {self.n_features}" if unnamed > 0 else None)
+            draw_legend(ax, title=f"first of {self.n_features}" if unnamed > 0 else None)
 
     def _plot_entry(self, ax: Any, line_kw: dict[str, Any]) -> None:
         logarithmic = (self.x > 0).all() and self.x.max() > 5 * self.x.min()
@@ -286,7 +286,7 @@ class PathDisplay(Display):
                     label.set_ha("right")
         else:
             ax.xaxis.get_major_locator().set_params(integer=True)
-        self._mark_kept(ax, loc="best")
+        self._mark_selection(ax, loc="best")
 
     def _plot_supports(self, ax: Any, line_kw: dict[str, Any]) -> None:
         from matplotlib.colors import ListedColormap
@@ -308,7 +308,7 @@ class PathDisplay(Display):
         self.lines_ = [cells]
         ax.xaxis.get_major_locator().set_params(integer=True)
         self._rows(ax)
-        self._mark_kept(ax, loc="lower left")  # what has not entered yet
+        self._mark_selection(ax, loc="lower left")  # what has not entered yet
 
     def _rows(self, ax: Any) -> None:
         rows = np.arange(1, len(self.names) + 1)
@@ -319,7 +319,7 @@ class PathDisplay(Display):
         else:
             ax.set_ylabel("features in order of entry")
 
-    def _mark_kept(self, ax: Any, loc: Any) -> None:
+    def _mark_selection(self, ax: Any, loc: Any) -> None:
         if self.n_kept is not None and self.x[0] <= self.n_kept <= self.x[-1]:
             label = f"kept: {self.n_kept}"
             ax.axvline(self.n_kept, linestyle="--", color="black", lw=1, label=label)

@@ -10,19 +10,19 @@ import numpy as np
 
 from ..._checks import check_integer
 from ...diagnosis.null import PermutationNull
-from ...selectors.preparation import groups_of
+from ...selectors.preparation import find_groups
 from ...selectors.ranked import KEPT_BY_REQUEST, ranked_units
 from ..report.encodings import SELECTED
 from ..report.selection_charts import ranking_chart
 from .base import (
     Display,
-    beside,
+    draw_legend,
     fitted_attribute,
     grey_lines,
     in_legend,
     line_colour,
     line_style,
-    names_of,
+    name_features,
 )
 from .chart_display import ChartDisplay
 
@@ -134,13 +134,13 @@ class RankingDisplay(ChartDisplay):
         null: PermutationNull | None = None,
         beside: Sequence[int] = (),
     ) -> RankingDisplay:
-        """The ranking of a selector without what is ``beside`` the features; not drawn yet."""
+        """The ranking of a selector without what is ``draw_legend`` the features; not drawn yet."""
         check_integer("n_features", n_features)
         hint = "give a selector of sparsieve"
         for attribute in ("ranking_", "scores_"):
             fitted_attribute(selector, attribute, cls, hint)
-        names = names_of(selector, feature_names, range(selector.n_features_in_))
-        ranked = ranked_units(selector).without(beside)
+        names = name_features(selector, feature_names, range(selector.n_features_in_))
+        ranked = ranked_units(selector).drop_columns(beside)
         chart = ranking_chart(selector, names, null, n_features, ranked=ranked)
         return cls(chart)
 
@@ -223,8 +223,8 @@ class StabilityPathDisplay(Display):
         """
         hint = "fit a StabilitySelection around it"
         path = fitted_attribute(selector, "stability_path_", cls, hint)
-        if groups_of(selector) is None:
-            names = names_of(selector, feature_names, path.features)
+        if find_groups(selector) is None:
+            names = name_features(selector, feature_names, path.features)
         else:
             names = [str(name) for name in selector.group_names_[path.features]]
         display = cls(path.ks, path.probabilities, names, path.threshold)
@@ -262,5 +262,5 @@ class StabilityPathDisplay(Display):
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.autoscale_view(scaley=False)
         unnamed = max(0, len(self.lines_) - _NAMED)
-        beside(ax, title=f"stable ({unnamed} more not named)" if unnamed else None)
+        draw_legend(ax, title=f"stable ({unnamed} more not named)" if unnamed else None)
         return self

@@ -13,7 +13,7 @@ from ..._imports import require
 from ...meta import SelectorCV
 from ...preprocessing.prepare import preparation
 from ...selection.checks import is_in_memory
-from ...selection.selected_data import SelectedData, unprepared
+from ...selection.selected_data import SelectedData, raw_values
 from ..report.claims_section import claims_chart
 from ..report.selection_charts import convergence_chart
 from ..report.survival import held_out_survival, survival_chart
@@ -85,7 +85,7 @@ def save_displays(
         What was written; the last is captions.md with the title, caption and alternative text of
         every figure.
     """
-    millimetres = _width_of(width)
+    millimetres = _figure_width(width)
     formats = (formats,) if isinstance(formats, str) else tuple(formats)
     for name in formats:
         check_choice("formats", name, _NO_DATE)
@@ -110,7 +110,7 @@ def save_displays(
     return [*written, place / CAPTIONS]
 
 
-def _width_of(width: str | float) -> float:
+def _figure_width(width: str | float) -> float:
     if isinstance(width, str):
         check_choice("width", width, tuple(WIDTHS))
         return WIDTHS[width]
@@ -139,12 +139,12 @@ OVERVIEW = "overview"
 FIGURES = ("curve", "ranking", "survival", *kinds.KINDS, "claims", "convergence")
 
 
-def source_of(selected: SelectedFeatures) -> Source:
+def make_source(selected: SelectedFeatures) -> Source:
     """What the charts are made of."""
     if selected.y is None or not is_in_memory(selected.X):
         raise NothingToDraw("this figure needs y, and X in memory")
     parts = selected.method, selected.prepared_X, selected.y, selected.names
-    kept = SelectedData.of(*parts, selected.covariates.places)
+    kept = SelectedData.from_selector(*parts, selected.covariates.places)
     search = selected.selector if isinstance(selected.selector, SelectorCV) else None
     how = {"groups": selected.groups, "null": selected.null, "search": search}
     how["scoring"] = selected.scoring
@@ -161,7 +161,7 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
         chosen = {name: options.pop(name) for name in ("n_features",) if name in options}
         how = {"feature_names": selected.names, "null": selected.null, **chosen}
         if selected.covariates.places:
-            how["beside"] = selected._source.kept.units_beside
+            how["beside"] = selected._source.kept.covariate_units
         return RankingDisplay._of_selector(selected.selector, **how)
     if kind == "claims":
         chart = claims_chart(selected.claims(), selected._source.kept.X)
@@ -176,7 +176,7 @@ def described(selected: SelectedFeatures, kind: str, options: dict[str, Any]) ->
         return ChartDisplay(chart)
     if kind == "survival":
         return _survival(selected)
-    return kinds.described(selected._source, kind, options)
+    return kinds.make_display(selected._source, kind, options)
 
 
 def _survival(selected: SelectedFeatures) -> ChartDisplay:
@@ -186,7 +186,7 @@ def _survival(selected: SelectedFeatures) -> ChartDisplay:
     source = selected._source
     found = held_out_survival(
         source.kept,
-        source.kept.X if source.prepare is None else unprepared(source.given),
+        source.kept.X if source.prepare is None else raw_values(source.given),
         prepare=preparation(source.prepare),
         groups=source.groups,
         n_shuffles=None if selected.null is None else selected.null.n_repeats,
@@ -213,7 +213,9 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        return kinds.described(selected._source.shuffled(), kind, options).plot(ax=ax, **options)
+        return kinds.make_display(selected._source.make_display(), kind, options).plot(
+            ax=ax, **options
+        )
     return described(selected, kind, options).plot(ax=ax, **options)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from ...meta.guess import is_no_better
 from ...meta.held_out import HeldOutCheck
 from ...scoring.scorers import Score
@@ -45,7 +45,7 @@ class HeldOut:
     stability: float | None
 
     @classmethod
-    def of(cls, assessment: Assessment, check: HeldOutCheck | None) -> HeldOut | None:
+    def from_assessment(cls, assessment: Assessment, check: HeldOutCheck | None) -> HeldOut | None:
         """That of the check, or else of the folds of the report; None where there is neither."""
         if check is not None:
             stability = check.stability if math.isfinite(check.stability) else None
@@ -76,10 +76,10 @@ def headline(name: str, kept: SelectedData, found: HeldOut | None) -> str:
         return f"{name} kept none of the {n_units:,} {unit}s."
     few = ""
     if kept.groups is not None:
-        few = f" ({counted(n_columns, 'column')})"
-    if kept.units_beside:
-        few += f" beside {listed_names(kept.names_beside)}"
-    units = [j for j in kept.kept_units if j not in kept.units_beside]
+        few = f" ({plural(n_columns, 'column')})"
+    if kept.covariate_units:
+        few += f" beside {listed_names(kept.covariate_names)}"
+    units = [j for j in kept.kept_units if j not in kept.covariate_units]
     if found is None:
         names = [str(kept.unit_names[j]) for j in units[:3]]
         first = listed_names(names, more=n_kept - 3)
@@ -88,10 +88,10 @@ def headline(name: str, kept: SelectedData, found: HeldOut | None) -> str:
     if n_kept == 1:
         first = kept.unit_names[units[0]]
         using = f"Using {first}, the one {unit} kept of {n_units:,}{few}"
-    return f"{using}, {_article(found.model)} {_predicted(found)}"
+    return f"{using}, {_article(found.model)} {_prediction_phrase(found)}"
 
 
-def _predicted(found: HeldOut) -> str:
+def _prediction_phrase(found: HeldOut) -> str:
     """What the model did, in the words of its score."""
     own, doubt = found.measure.own, found.doubt
     if own == "accuracy" and found.guess is not None:
@@ -144,13 +144,13 @@ _UNIT = re.compile(r"[(\[]([^()\[\]]+)[)\]]\s*$")
 _ZEROS_AND_ONES = "0 or 1"
 
 
-def unit_in(name: str) -> str:
+def parse_unit(name: str) -> str:
     """The unit that a column name ends with, in brackets; empty without one.
 
     Examples
     --------
-    >>> from sparsieve.app.report.answer import unit_in
-    >>> unit_in("petal width (cm)"), unit_in("glucose [mg/dl]"), unit_in("age")
+    >>> from sparsieve.app.report.answer import parse_unit
+    >>> parse_unit("petal width (cm)"), parse_unit("glucose [mg/dl]"), parse_unit("age")
     ('cm', 'mg/dl', '')
     """
     found = _UNIT.search(name)
@@ -173,20 +173,20 @@ def model_card(
         return None
     table = _ranges(kept, kept.X if X is None else X)
     facts = Facts("How it was made", _made(kept, answer, check, groups))
-    return Section("Model card", _not_for(kept, answer), [facts, table])
+    return Section("Model card", _limitations(kept, answer), [facts, table])
 
 
 def _made(
     kept: SelectedData, answer: HeldOut | None, check: HeldOutCheck | None, groups: Any
 ) -> dict[str, str]:
     (n_kept, n_units, _), n_samples = kept.own, kept.X.shape[0]
-    facts = {"training data": f"{n_samples:,} samples, {counted(n_units, kept.unit)}"}
+    facts = {"training data": f"{n_samples:,} samples, {plural(n_units, kept.unit)}"}
     if groups is not None:
         n_groups = len(np.unique(np.asarray(groups).astype(str)))
-        facts["training data"] += f", {counted(n_groups, 'group')} of samples"
+        facts["training data"] += f", {plural(n_groups, 'group')} of samples"
     facts["target"] = _target(kept)
-    facts["model"] = f"of {counted(n_kept, kept.unit)}" + (
-        f" beside {', '.join(kept.names_beside)}" if kept.names_beside else ""
+    facts["model"] = f"of {plural(n_kept, kept.unit)}" + (
+        f" beside {', '.join(kept.covariate_names)}" if kept.covariate_names else ""
     )
     if answer is None:
         facts["held-out samples"] = "not checked"
@@ -197,7 +197,7 @@ def _made(
     if check is not None and np.isfinite(check.low):
         score += f" (95 % interval {measure.shown(check.low)} to {measure.shown(check.high)})"
     if check is not None:
-        score += f"; {counted(check.n_folds, 'fold')}"
+        score += f"; {plural(check.n_folds, 'fold')}"
     facts["held-out samples"] = score
     if answer.guess is not None:
         facts["a guess"] = f"{title} {measure.shown(answer.guess)}"
@@ -213,7 +213,7 @@ def _target(kept: SelectedData) -> str:
     if kept.task == "survival":
         times = kept.y["time"]
         events = int(kept.y["event"].sum())
-        return f"survival times up to {float(times.max()):.4g}, {counted(events, 'event')}"
+        return f"survival times up to {float(times.max()):.4g}, {plural(events, 'event')}"
     values = np.asarray(kept.y, dtype=float)
     return f"{kept.task}: {values.min():.4g} to {values.max():.4g}"
 
@@ -228,7 +228,7 @@ def _ranges(kept: SelectedData, X: Any) -> Table:
     filled = np.where(missing, 0.0, values)
     binary: Any = np.isin(filled, (0.0, 1.0)).all(axis=0)
     names = [str(kept.names[j]) for j in places]
-    units = [unit_in(name) for name in names]
+    units = [parse_unit(name) for name in names]
     columns = [Column("column", names, features=[int(j) for j in places])]
     if any(units):
         columns.append(Column("unit", [unit or None for unit in units]))
@@ -246,7 +246,7 @@ def _ranges(kept: SelectedData, X: Any) -> Table:
     return Table("What the model needs", columns, note)
 
 
-def _not_for(kept: SelectedData, answer: HeldOut | None) -> list[str]:
+def _limitations(kept: SelectedData, answer: HeldOut | None) -> list[str]:
     """What nobody knows of this model, as sentences."""
     said = []
     if answer is None:

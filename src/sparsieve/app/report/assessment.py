@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_score
 
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from ...meta.count_search import MODEL
 from ...meta.held_out import N_FOLDS, N_REPEATS, WatchedSearch, held_out_search
 from ...meta.rules import CountCurve
 from ...meta.selector_cv import SelectorCV
 from ...scoring import nogueira_stability
-from ...scoring.engine import ALL_FEATURES, FoldScores, fitted_on, score_columns
+from ...scoring.engine import ALL_FEATURES, FoldScores, fit_preparation, score_columns
 from ...scoring.folds import Fold
 from ...scoring.models import MODEL_WORDS, MODELS
 from ...scoring.scorers import Score
@@ -99,7 +99,7 @@ class Assessment:
         """The score as a reader knows it."""
         return "score" if self.measure is None else self.measure.title
 
-    def shown(self, value: float) -> str:
+    def format_score(self, value: float) -> str:
         """A score within a sentence."""
         return f"{value:.3f}" if self.measure is None else self.measure.shown(value)
 
@@ -125,28 +125,28 @@ class Assessment:
     @property
     def over_folds(self) -> str:
         """``20 folds``, and over how many the models beside the first were scored."""
-        said = counted(self.n_folds, "fold")
+        said = plural(self.n_folds, "fold")
         beside = [m for m in list(self.scores)[1:] if self.scores[m].shape[1] != self.n_folds]
         fewer = f" ({listed_names(beside)}: {self.scores[beside[0]].shape[1]})" if beside else ""
         return f"{said}{fewer}"
 
-    def at(self, k: int) -> list[dict[str, Any]]:
+    def count_rows(self, k: int) -> list[dict[str, Any]]:
         """The rows at one number of features."""
         return [row for row in self.rows if row["k"] == k]
 
     @property
     def main(self) -> dict[str, Any] | None:
         """The row of the first model at the number of the selection."""
-        return next(iter(self.at(self.n_kept)), None)
+        return next(iter(self.count_rows(self.n_kept)), None)
 
-    def confusion_at(self, k: int) -> np.ndarray | None:
+    def confusion(self, k: int) -> np.ndarray | None:
         """Held-out samples by true and predicted class; None for numbers or another k."""
         if not self.is_classes or k not in self.predictions:
             return None
         return confusion_matrix(self.true, self.predictions[k], labels=np.unique(self.true))
 
     @property
-    def balanced(self) -> float | None:
+    def balanced_accuracy(self) -> float | None:
         """Mean over the classes of the share of their samples that is found."""
         if not self.is_classes or self.n_kept not in self.predictions:
             return None
@@ -204,7 +204,7 @@ def assess(
     -------
     assessment : Assessment
     """
-    selector, y, n_kept = kept.unfitted(), kept.y, kept.n_kept
+    selector, y, n_kept = kept.clone_selector(), kept.y, kept.n_kept
     groups = None if groups is None else np.asarray(groups)
     if max_samples is not None and len(y) > max_samples and search is None:
         samples = np.sort(np.random.default_rng(seed).permutation(len(y))[:max_samples])
@@ -234,19 +234,21 @@ def assess(
             if search is not None:
                 names = ("estimator", "cv", "n_repeats", "random_state", "scoring")
                 repeated.set_params(**{name: getattr(search, name) for name in names})
-            found = _repeated(repeated.set_params(prepare=prepare), X, y, groups, n_kept)
+            found = _repeat_search(repeated.set_params(prepare=prepare), X, y, groups, n_kept)
         except ValueError as error:
             return Assessment(reason=str(error).strip().split("\n")[0].rstrip("."))
         measure = found.measure
         whole = _with_all_features(found, X, y)
-        beside, areas = _beside(found, X, y, n_kept) if task == "classification" else ({}, [])
+        beside, areas = (
+            _score_other_models(found, X, y, n_kept) if task == "classification" else ({}, [])
+        )
     supports = [
         np.isin(np.arange(X.shape[1]), fold.columns.get(n_kept, fold.columns[int(found.ks_[-1])]))
         for fold in found.results_
     ]
     once = _held_out_once(found.folds_, len(y))
     seen = np.sort(np.concatenate([test for _, test, _ in once]))
-    predictions, n_beside = _predictions(found.results_, once, y, seen), len(kept.units_beside)
+    predictions, n_beside = _predictions(found.results_, once, y, seen), len(kept.covariate_units)
     return Assessment(
         measure=measure,
         scores={found.model_words: _gains(found)} | beside,
@@ -278,7 +280,9 @@ def _affordable(counts: list[int], n_kept: int, size: float) -> list[int]:
     return counts
 
 
-def _repeated(search: WatchedSearch, X: Any, y: Any, groups: Any, n_kept: int) -> WatchedSearch:
+def _repeat_search(
+    search: WatchedSearch, X: Any, y: Any, groups: Any, n_kept: int
+) -> WatchedSearch:
     """The search over all numbers, or over those up to the selection where folds rank no more."""
     every = [int(k) for k in search.ks]
     for ks in (every, [k for k in every if k <= n_kept], [n_kept]):
@@ -328,7 +332,7 @@ def _with_all_features(search: WatchedSearch, X: Any, y: np.ndarray) -> float | 
         return None
     columns, found = {ALL_FEATURES: np.arange(n_features)}, []
     for train, test in search.folds_:
-        made = fitted_on(search.how_["prepare"], X, train)[1]
+        made = fit_preparation(search.how_["prepare"], X, train)[1]
         parts = made[train], y[train], made[test], y[test], columns
         how = {name: search.how_[name] for name in ("models", "task", "dense", "metrics")}
         how["predict"] = any(isinstance(one, str) for one in how["metrics"])
@@ -338,7 +342,7 @@ def _with_all_features(search: WatchedSearch, X: Any, y: np.ndarray) -> float | 
     return float(known.mean()) if len(known) else None
 
 
-def _beside(
+def _score_other_models(
     search: WatchedSearch, X: Any, y: np.ndarray, n_kept: int
 ) -> tuple[dict[str, np.ndarray], list[float]]:
     """Scores of other models on the folds that hold out every sample once, and areas."""
@@ -350,7 +354,7 @@ def _beside(
     found, areas = [], []
     for number, _, _ in _held_out_once(search.folds_, len(y)):
         train, test = search.folds_[number]
-        made = fitted_on(search.how_["prepare"], X, train)[1]
+        made = fit_preparation(search.how_["prepare"], X, train)[1]
         scored = score_columns(
             *(made[train], y[train], made[test], y[test], search.results_[number].columns),
             models=models,

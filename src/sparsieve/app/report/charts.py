@@ -40,13 +40,13 @@ from .encodings import (
     MEANT,
     POINTED,
     SHORTENED,
-    around,
     band,
-    band_shown,
+    band_visibility,
     bands_on_demand,
     category,
     colour,
-    faded,
+    fade_others,
+    interval_ends,
     names,
     quantity,
     shapes,
@@ -104,15 +104,15 @@ def _lines(chart: Chart) -> dict[str, Any]:
     y = quantity(chart, "y", log=chart.options.get("log_y"), zero=from_zero)
     layers: list[dict[str, Any]] = []
     shared = {"x": x, **colour(chart)}
-    pointed = {"y": y, **faded(chart), "tooltip": tooltip(chart)}
+    pointed = {"y": y, **fade_others(chart), "tooltip": tooltip(chart)}
     if "error" in fields:
-        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}, **band_shown(chart)}
+        ends = {"y": {**y, "field": "low"}, "y2": {"field": "high"}, **band_visibility(chart)}
         area = {"type": "area", "opacity": 0.15}
         layers.append(_layer(area, {**shared, **ends}, *band(chart)))
     dots = {"filled": True, "size": 22} if chart.options.get("marks", True) else False
     way = "step-after" if chart.options.get("steps") else "linear"
     line = {"type": "line", "point": dots, "interpolate": way, "strokeWidth": 2}
-    layers.append(_layer(line, {**shared, **_dashed(chart), **pointed}))
+    layers.append(_layer(line, {**shared, **_dash_encoding(chart), **pointed}))
     if "censored" in fields:
         tick = {"type": "tick", "orient": "vertical", "size": 9, "thickness": 1.5}
         layers.append(_layer(tick, {**shared, **pointed}, {"filter": "datum.censored == 'yes'"}))
@@ -132,7 +132,7 @@ def _lines(chart: Chart) -> dict[str, Any]:
     return {"height": _HEIGHT, "layer": layers, "params": params}
 
 
-def _dashed(chart: Chart) -> dict[str, Any]:
+def _dash_encoding(chart: Chart) -> dict[str, Any]:
     across = chart.options.get("across")
     if across is None or across not in chart.columns["series"].values:
         return {}
@@ -147,7 +147,7 @@ def _points(chart: Chart) -> dict[str, Any]:
         "y": quantity(chart, "y", log=chart.options.get("log_y"), zero=False),
         **colour(chart),
         **shapes(chart),
-        **faded(chart),
+        **fade_others(chart),
         "tooltip": tooltip(chart),
     }
     if "value" in chart.columns:
@@ -216,7 +216,7 @@ def _bars(chart: Chart) -> dict[str, Any]:
     layers = [_layer(mark, encoding)]
     if "error" in chart.columns:
         ends = {"x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y}
-        layers.append(_layer({"type": "rule", "strokeWidth": 1.5}, ends, *around("x")))
+        layers.append(_layer({"type": "rule", "strokeWidth": 1.5}, ends, *interval_ends("x")))
     if chart.options.get("line") is not None:
         level = {"datum": chart.options["line"], "type": "quantitative"}
         dashed = {"type": "rule", "strokeDash": [6, 4], "strokeWidth": 1.5, "color": LEVEL}

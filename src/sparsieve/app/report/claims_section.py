@@ -10,12 +10,12 @@ from scipy import sparse
 
 from ...diagnosis import permutation_null
 from ...diagnosis.null import PermutationNull, looks_at_target
-from ...registry import measured, method_name
+from ...registry import load_measurements, method_name
 from ...selection.claims import Claims
 from ...selection.selected_data import SelectedData
-from .elements import Chart, Column, Section, Table, chart_of, correlations_chart
+from .elements import Chart, Column, Section, Table, correlations_chart, make_chart
 from .exploration import MAX_DRAWN
-from .wording import ended
+from .wording import end_sentence
 
 _SHUFFLES, _MIN_SHUFFLES = 20, 10
 _MEASURED_ON = 100, 20_000  # samples and features that the times of the methods are known for
@@ -53,7 +53,7 @@ def expected_seconds(selector: Any, X: Any) -> float:
 
 def _seconds(selector: Any) -> float:
     """Seconds of a fit on data of the measured size."""
-    known = measured().get(method_name(type(selector).__name__))
+    known = load_measurements().get(method_name(type(selector).__name__))
     if known is not None:
         return float(known["seconds"])
     members = selector._members() if hasattr(selector, "_members") else []
@@ -74,7 +74,7 @@ def noise_level(
     has_scores = hasattr(kept.selector, "scores_") and len(kept.order)
     if not has_scores or not looks_at_target(kept.selector):  # shuffling would change nothing
         return None, ""
-    unfitted = kept.unfitted()
+    unfitted = kept.clone_selector()
     if not (asked := n_shuffles(unfitted, kept.X)):
         return None, ""
     how = {"n_repeats": asked, "max_seconds": 60.0, "groups": groups}
@@ -83,7 +83,7 @@ def noise_level(
         try:
             found = permutation_null(unfitted, kept.X, kept.y, **how)
         except ValueError as error:
-            return None, f"The level of noise is not known: {ended(str(error))}"
+            return None, f"The level of noise is not known: {end_sentence(str(error))}"
     return (found if found.n_repeats == asked else None), ""
 
 
@@ -177,13 +177,14 @@ def sample_size_chart(claims: Claims) -> Chart | None:
     points = claims.curve()
     if len(points) < 2:
         return None
-    return chart_of(
+    return make_chart(
         "How many samples would it take?",
         "lines",
         points,
         {"x": "number of samples", "y": "correlation found in 4 of 5 cases"},
         f"Among {claims.found.n_tested_:,} {claims.unit}s at a false discovery rate of "
-        f"{100 * claims.level:.3g} %: the correlation with y{claims._given} that a {claims.unit} "
+        f"{100 * claims.level:.3g} %: the correlation with y{claims._condition_phrase} that a "
+        f"{claims.unit} "
         f"needs. The dashed line marks these {claims.n_samples:,} samples. For a single "
         f"{claims.unit} that matters, with the {claims.unit}s taken into account here.",
         digits={"y": 3},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._text import counted, listed_names
-from ...preprocessing.prepare import described
+from ..._text import listed_names, plural
+from ...preprocessing.prepare import describe_preparation
 from .comparison_sections import (
     agreement_section,
     alike_section,
@@ -16,9 +16,9 @@ from .comparison_sections import (
     standing_section,
     times_section,
 )
-from .elements import Table, table_of
-from .page import Report, how_made
-from .wording import ended
+from .elements import Table, make_table
+from .page import Report, provenance_section
+from .wording import end_sentence
 
 
 def comparison_report(comparison: Any, *, title: str | None = None, command: str = "") -> Report:
@@ -72,7 +72,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
         times_section(comparison),
         numbers_section(comparison),
         left_out_section(comparison),
-        how_made(
+        provenance_section(
             None,
             command=command,
             code=_code(comparison),
@@ -82,7 +82,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
         ),
     ]
     return Report(
-        title=title or f"{counted(n_methods, 'method')} compared on {counted(n_samples, 'sample')}",
+        title=title or f"{plural(n_methods, 'method')} compared on {plural(n_samples, 'sample')}",
         headline=verdict.sentences()[0],
         sections=[section for section in sections if section is not None],
         figures=figures,
@@ -92,9 +92,9 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
 
 
 def _warnings(comparison: Any) -> list[str]:
-    found = [ended(note) for note in (*comparison.leaks, *comparison.notes)]
+    found = [end_sentence(note) for note in (*comparison.leaks, *comparison.notes)]
     if comparison.left_out:
-        methods = counted(len(comparison.left_out), "method")
+        methods = plural(len(comparison.left_out), "method")
         found.append(f"{methods} failed and are not shown: see the table of failures.")
     warned = [name for name, result in comparison.methods.items() if result.warnings]
     if warned:
@@ -108,7 +108,7 @@ def _procedure(comparison: Any) -> list[str]:
         f"the training samples only; {comparison.model_words} is fitted to its features"
         f"{', scaled by the training samples,' * (comparison.estimator is None)} and scored on the "
         "held-out samples.",
-        f"Methods are compared at {counted(comparison.k, comparison.data.unit)}, "
+        f"Methods are compared at {plural(comparison.k, comparison.data.unit)}, "
         f"{comparison.how_chosen} over all methods. This choice makes the scores slightly too "
         "good, but hardly affects the differences between methods.",
         "Standard errors are corrected for overlapping training sets (Nadeau and Bengio). A method "
@@ -122,7 +122,7 @@ def _procedure(comparison: Any) -> list[str]:
 
 def _splits(comparison: Any) -> str:
     if comparison.random_state is None:
-        return f"{counted(comparison.n_folds, 'split')} given by the user"
+        return f"{plural(comparison.n_folds, 'split')} given by the user"
     again = "" if comparison.n_repeats == 1 else f", repeated {comparison.n_repeats} times"
     return f"{comparison.n_folds}-fold cross-validation{again}"
 
@@ -145,19 +145,19 @@ def _methods(comparison: Any) -> Table:
         }
         for result in comparison.methods.values()
     ]
-    return table_of("Methods", rows)
+    return make_table("Methods", rows)
 
 
 def _model(comparison: Any) -> str:
     """The model as an argument of compare."""
     own = comparison.estimator
-    return f"model={comparison.model!r}" if own is None else f"estimator={_made_by(own)}"
+    return f"model={comparison.model!r}" if own is None else f"estimator={_preparation_phrase(own)}"
 
 
 def _code(comparison: Any) -> str:
     names = [*comparison.methods, *comparison.left_out]
     made, scoring = comparison.prepare, [score.asked for score in comparison.scoring.values()]
-    prepare = "" if made is None else f"    prepare={_made_by(made)},\n"
+    prepare = "" if made is None else f"    prepare={_preparation_phrase(made)},\n"
     return (
         "import sparsieve\n\n"
         "found = sparsieve.compare(\n"
@@ -169,8 +169,8 @@ def _code(comparison: Any) -> str:
     )
 
 
-def _made_by(prepare: Any) -> str:
-    named = described(prepare)
+def _preparation_phrase(prepare: Any) -> str:
+    named = describe_preparation(prepare)
     if isinstance(named, str | list):
         return repr(named)
     ours = type(prepare).__module__.startswith("sparsieve.")

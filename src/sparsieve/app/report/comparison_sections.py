@@ -8,16 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import counted
+from ..._text import plural
 from ...scoring.engine import ALL_FEATURES
 from ...scoring.folds import error_over_splits
 from ...scoring.metrics import metric_name
 from ...scoring.statistics import groups_alike
-from .elements import Chart, Column, Section, Table, chart_of, correlations_chart, grid, table_of
+from .elements import (
+    Chart,
+    Column,
+    Section,
+    Table,
+    correlations_chart,
+    grid,
+    make_chart,
+    make_table,
+)
 from .encodings import LEFT_OUT, SELECTED
 from .exploration import MAX_DRAWN
 from .selection_sections import MAX_LISTED
-from .wording import capitalised
+from .wording import capitalise
 
 
 def diagram_rows(methods: Sequence[str], ranks: Any, difference: float) -> list[dict[str, Any]]:
@@ -95,8 +104,8 @@ def picture(comparison: Any) -> Chart:
     titles = {"series": "method", "x": over, "y": y, "error": "standard error"}
     if several:
         titles = {"metric": "score", **titles}
-    return chart_of(
-        f"{capitalised(title)} over the {over}",
+    return make_chart(
+        f"{capitalise(title)} over the {over}",
         "lines",
         [row[len(row) - len(titles) :] for row in rows],
         titles,
@@ -114,8 +123,8 @@ def picture(comparison: Any) -> Chart:
 def _bars(comparison: Any, title: str) -> Chart:
     found, metric = comparison.table_columns(), comparison.metric
     names = (found[key].tolist() for key in ("method", metric, f"{metric}_se"))
-    return chart_of(
-        f"{capitalised(title)} using {counted(comparison.k, comparison.data.unit)}",
+    return make_chart(
+        f"{capitalise(title)} using {plural(comparison.k, comparison.data.unit)}",
         "bars",
         zip(*names, strict=True),
         {"y": "", "x": title, "error": "standard error"},
@@ -149,7 +158,7 @@ def standing_section(
         *(Column(header[place], cells[place]) for place in (6, 7)),
     ]
     table = Table(
-        f"Methods using {counted(comparison.k, comparison.data.unit)}",
+        f"Methods using {plural(comparison.k, comparison.data.unit)}",
         columns,
         "Differences are paired by split; p-values are corrected for all pairs of methods. "
         f"Stability: 1 if every split chose the same {comparison.data.unit}s, 0 for random "
@@ -174,9 +183,9 @@ def agreement_section(comparison: Any) -> Section:
     n_all = int((found["methods"] == len(methods)).sum())
     unit = comparison.data.unit
     text = [
-        f"Each method chose {counted(comparison.k, unit)} on all samples: "
-        f"{counted(n_all, unit)} were chosen by all {counted(len(methods), 'method')}, "
-        f"{counted(int((found['methods'] > 0).sum()), unit)} by at least one."
+        f"Each method chose {plural(comparison.k, unit)} on all samples: "
+        f"{plural(n_all, unit)} were chosen by all {plural(len(methods), 'method')}, "
+        f"{plural(int((found['methods'] > 0).sum()), unit)} by at least one."
     ]
     names = [str(name) for name in found["feature"][:MAX_DRAWN]]
     cells = [
@@ -186,7 +195,7 @@ def agreement_section(comparison: Any) -> Section:
     ]
     n_chosen = len(found["rank"])
     first = f"; the first {MAX_DRAWN} of {n_chosen} are drawn" * (n_chosen > len(names))
-    shares = chart_of(
+    shares = make_chart(
         f"How often the splits chose each {comparison.data.unit}",
         "heatmap",
         cells,
@@ -222,7 +231,7 @@ def _combinations(comparison: Any) -> Chart:
         kinds = {m: SELECTED if m in methods else LEFT_OUT for m in comparison.methods}
         rows += [(f"{len(features)}: {names}", *row) for row in kinds.items()]
     more = len(every) - MAX_DRAWN
-    return chart_of(
+    return make_chart(
         f"Which methods chose which {comparison.data.unit}s",
         "dots",
         rows,
@@ -237,7 +246,7 @@ def alike_section(comparison: Any) -> Section | None:
     methods = list(comparison.methods)
     if len(methods) < 2:
         return None
-    shared = chart_of(
+    shared = make_chart(
         f"Features in common, of {comparison.k}",
         "heatmap",
         grid(comparison.shared, methods, methods),
@@ -264,7 +273,7 @@ def stability_section(comparison: Any) -> Section | None:
     if not found:
         return None
     return method_stability(
-        f"Stability at {counted(comparison.k, comparison.data.unit)}",
+        f"Stability at {plural(comparison.k, comparison.data.unit)}",
         [(name, s.value, (s.high - s.low) / 2) for name, s in found.items()],
         "; the line is the 95 % interval. Splits share most of their samples: independent samples "
         "would agree less.",
@@ -288,7 +297,7 @@ def left_out_section(comparison: Any) -> Section | None:
         for warning in result.warnings
     ]
     blocks = [
-        table_of(title, rows)
+        make_table(title, rows)
         for title, rows in (("Methods left out", failed), ("Warnings", warned))
         if rows
     ]
@@ -326,4 +335,4 @@ def _method_bars(
 ) -> Section:
     names, controls = (_BY_SET_AND_METHOD, ("dataset",)) if several else (_BY_METHOD, ())
     options |= {"digits": {"x": 3}, "controls": controls}
-    return Section(heading, (), [chart_of(title, "bars", rows, names | values, note, **options)])
+    return Section(heading, (), [make_chart(title, "bars", rows, names | values, note, **options)])

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 from ...scoring.tree_path import trees_estimator
 from ...selection.selected_data import SelectedData
-from .elements import Chart, chart_of, grid
+from .elements import Chart, grid, make_chart
 
 MAX_FEATURES, MAX_PAIRS = 20, 3
 N_VALUES, N_CELLS = 24, 8  # of a curve, and of a side of a map
@@ -45,7 +45,7 @@ def dependence_charts(kept: SelectedData, interactions: Any = ()) -> list[Chart]
         "features as they are. A straight line is what a linear model could say as well."
     )
     charts = [
-        chart_of(
+        make_chart(
             "What the model says at every value",
             "lines",
             curves,
@@ -129,7 +129,7 @@ def _pair_chart(
     one, two = (str(kept.names[kept.order[j]]) for j in pair)
     across, down = ([f"{value:.3g}" for value in some_levels] for some_levels in levels)
     cells = grid(means.reshape(len(across), len(down)), across, down)
-    return chart_of(
+    return make_chart(
         f"{one} and {two} together",
         "heatmap",
         cells,

@@ -360,7 +360,7 @@ class Section:
     is_open: bool = False
 
 
-def chart_of(
+def make_chart(
     title: str,
     kind: str,
     rows: Iterable[Sequence[Any]],
@@ -375,9 +375,9 @@ def chart_of(
 
     Examples
     --------
-    >>> from sparsieve.app.report.elements import chart_of
+    >>> from sparsieve.app.report.elements import make_chart
     >>> rows = [("a", "b", 0.5)]
-    >>> chart = chart_of("Means", "heatmap", rows, {"y": "", "x": "class", "value": "mean"})
+    >>> chart = make_chart("Means", "heatmap", rows, {"y": "", "x": "class", "value": "mean"})
     >>> chart.columns["value"].values
     [0.5]
     """
@@ -415,10 +415,10 @@ def correlations_chart(
     """A map of the correlations of some things with each other, from -1 to 1."""
     titles = {"y": "", "x": "", "value": value}
     rows = grid(values, names, names)
-    return chart_of(title, "heatmap", rows, titles, note, diverging=True, span=1.0)
+    return make_chart(title, "heatmap", rows, titles, note, diverging=True, span=1.0)
 
 
-def table_of(
+def make_table(
     title: str,
     rows: Sequence[Mapping[str, Any]],
     note: str = "",
@@ -430,8 +430,8 @@ def table_of(
 
     Examples
     --------
-    >>> from sparsieve.app.report.elements import table_of
-    >>> [column.title for column in table_of("t", [{"a": 1, "b": 2}], names={"a": "A"}).columns]
+    >>> from sparsieve.app.report.elements import make_table
+    >>> [column.title for column in make_table("t", [{"a": 1, "b": 2}], names={"a": "A"}).columns]
     ['A', 'b']
     """
     names, digits = names or {}, digits or {}

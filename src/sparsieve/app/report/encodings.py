@@ -86,14 +86,14 @@ def vega_script() -> str:
     converter = require("vl_convert", extra="report", purpose="draw the charts of a report")
     due = _DIGESTS.get(converter.__version__)
     with contextlib.suppress(*_NO_CACHE):
-        path = _cached(converter.__version__)
+        path = _cache_path(converter.__version__)
         if path.is_file() and path.stat().st_size < _MAX_BYTES:  # no pipe, no endless device
             script = path.read_text(encoding="utf-8")
             if _digest(script) == due:
                 return script
     script = converter.javascript_bundle(vl_version=VEGA_LITE).replace("</script", "<\\/script")
     with contextlib.suppress(*_NO_CACHE):
-        path = _cached(converter.__version__)
+        path = _cache_path(converter.__version__)
         if _digest(script) == due and (path.is_file() or not path.exists()):
             path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path) as scratch:
@@ -105,7 +105,7 @@ def _digest(script: str) -> str:
     return hashlib.sha256(script.encode()).hexdigest()
 
 
-def _cached(version: str) -> Path:
+def _cache_path(version: str) -> Path:
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sparsieve"
     return folder / f"vega-{version}-{VEGA_LITE}.js"
 
@@ -159,7 +159,7 @@ def quantity(chart: Chart, name: str, *, log: Any = False, zero: bool = True) ->
     return channel
 
 
-def around(name: str) -> list[dict[str, Any]]:
+def interval_ends(name: str) -> list[dict[str, Any]]:
     """Both ends of the interval around a field."""
     return [
         {"calculate": f"datum.{name} - datum.error", "as": "low"},
@@ -174,7 +174,7 @@ def band(chart: Chart) -> list[dict[str, Any]]:
     the lines into a part of the chart, so they end a quarter of the lines' range above the highest
     and below the lowest.
     """
-    ends = around("y")
+    ends = interval_ends("y")
     if "most" in chart.options:
         ends.append({"calculate": f"min(datum.high, {chart.options['most']:g})", "as": "high"})
     if "series" not in chart.columns or len(set(chart.columns["series"].values)) <= MAX_BANDS:
@@ -248,7 +248,7 @@ def shapes(chart: Chart) -> dict[str, Any]:
     return {"shape": {"field": "series", "type": "nominal", "scale": scale, "legend": None}}
 
 
-def faded(chart: Chart, shown: float = 1.0) -> dict[str, Any]:
+def fade_others(chart: Chart, shown: float = 1.0) -> dict[str, Any]:
     """Others step back when a name in the legend is picked."""
     if "series" not in chart.columns:
         return {}
@@ -256,12 +256,12 @@ def faded(chart: Chart, shown: float = 1.0) -> dict[str, Any]:
     return {"opacity": {"condition": {"param": "picked", "value": shown}, "value": faint}}
 
 
-def band_shown(chart: Chart) -> dict[str, Any]:
+def band_visibility(chart: Chart) -> dict[str, Any]:
     """A few bands show from the start; of many, those of what is pointed at or picked."""
     if "series" not in chart.columns:
         return {}
     if not bands_on_demand(chart):
-        return faded(chart, shown=0.15)
+        return fade_others(chart, shown=0.15)
     wanted = [{"param": name, "empty": False, "value": 0.25} for name in ("pointed", "picked")]
     return {"opacity": {"condition": wanted, "value": 0}}
 

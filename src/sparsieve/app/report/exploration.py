@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from ...scoring.selections import best_first
 from ...selection.selected_data import SelectedData
-from ...selectors.preparation import n_selected
+from ...selectors.preparation import count_selection
 from .assessment import Assessment, counts_to_try
-from .elements import Chart, Explorer, Section, Step, chart_of, grid
-from .sample_charts import Steps, names_of, projection_chart, samples_chart
+from .elements import Chart, Explorer, Section, Step, grid, make_chart
+from .sample_charts import Steps, full_names, projection_chart, samples_chart
 from .wording import percent
 
 MAX_DRAWN = 40  # features or classes in a chart
@@ -50,8 +50,8 @@ def explore_section(kept: SelectedData, assessment: Assessment, steps: Steps) ->
     explorer = Explorer("The selection", shown, charts, note, kept.unit)
     what = "class" if kept.classes is not None else "target"
     words = _words(what, steps, kept.unit)
-    if kept.names_beside:
-        words += f" Every selection also has the covariates: {', '.join(kept.names_beside)}."
+    if kept.covariate_names:
+        words += f" Every selection also has the covariates: {', '.join(kept.covariate_names)}."
     return Section("Explore the selection", [words], [explorer])
 
 
@@ -66,25 +66,25 @@ def _group_numbers(kept: SelectedData, features: np.ndarray) -> list[int] | None
 
 def selections(kept: SelectedData) -> Steps:
     """Columns that are selected at several numbers of features, where these can be asked for."""
-    (n_kept, n_units, _), n_beside = kept.own, len(kept.units_beside)
+    (n_kept, n_units, _), n_beside = kept.own, len(kept.covariate_units)
     if not kept.n_kept:
         return []
     smaller = [
         (k, features)
         for k in counts_to_try(n_kept, n_units)
-        if k < n_kept and (features := _selected_at(kept.selector, k + n_beside)) is not None
+        if k < n_kept and (features := _smaller_selection(kept.selector, k + n_beside)) is not None
     ]
     return [*smaller, (n_kept, kept.order)]
 
 
-def _selected_at(selector: Any, k: int) -> np.ndarray | None:
+def _smaller_selection(selector: Any, k: int) -> np.ndarray | None:
     if not hasattr(selector, "at"):
         return None
     try:
         smaller = selector.at(k)
     except (ValueError, TypeError):  # such as fewer than are always kept
         return None
-    return best_first(smaller) if n_selected(smaller) == k else None
+    return best_first(smaller) if count_selection(smaller) == k else None
 
 
 def _words(what: str, steps: Steps, unit: str) -> str:
@@ -99,7 +99,7 @@ def _words(what: str, steps: Steps, unit: str) -> str:
 
 def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
     """How well a selection of k features predicts, with standard errors."""
-    rows = assessment.at(k)
+    rows = assessment.count_rows(k)
     if not rows:
         return []
     measure = assessment.measure
@@ -108,7 +108,7 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
         scores = [f"{r['model']} {percent(r['mean'])}" for r in rows]
         errors = [f" ± {100 * r['error']:.1f}" for r in rows]
     else:
-        said, shown = "On held-out samples", assessment.shown
+        said, shown = "On held-out samples", assessment.format_score
         name = "R² =" if assessment.metric == "R²" else assessment.metric
         scores = [f"{r['model']} {name} {shown(r['mean'])}" for r in rows]
         errors = [f" ± {shown(r['error'])}" for r in rows]
@@ -119,38 +119,42 @@ def _held_out_scores(assessment: Assessment, k: int) -> list[str]:
 
 def confusion_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> Chart | None:
     """Held-out samples by true and predicted class."""
-    if kept.classes is None or len(kept.classes) > MAX_DRAWN or assessment.balanced is None:
+    if (
+        kept.classes is None
+        or len(kept.classes) > MAX_DRAWN
+        or assessment.balanced_accuracy is None
+    ):
         return None
     names = kept.class_names
     rows: list[tuple] = []
     for k, _ in steps:
-        counts = assessment.confusion_at(k)
+        counts = assessment.confusion(k)
         if counts is not None:
             share = counts / counts.sum(axis=1, keepdims=True)
             cells = zip(grid(share, names, names, k), counts.ravel().tolist(), strict=True)
             rows += [(*cell, count) for cell, count in cells]
     titles = {"k": f"{kept.unit}s", "y": "true class", "x": "predicted class"}
-    return chart_of(
+    return make_chart(
         "Held-out samples by true and predicted class",
         "heatmap",
         rows,
         {**titles, "value": "share of the true class", "count": "samples"},
         f"Predictions of the {assessment.rows[0]['model']} for every sample when it was first held "
         "out. Numbers are samples; a row adds up to its class, and off-diagonal samples were "
-        f"misclassified.{_never_predicted(kept, assessment)}",
+        f"misclassified.{_ignored_class_note(kept, assessment)}",
         labels="count" if len(names) <= 12 else None,
         domain=(0.0, 1.0),
     )
 
 
-def _never_predicted(kept: SelectedData, assessment: Assessment) -> str:
+def _ignored_class_note(kept: SelectedData, assessment: Assessment) -> str:
     """A sentence where no sample is given a class, and the score does not go by these."""
-    counts, measure = assessment.confusion_at(kept.own[0]), assessment.measure
+    counts, measure = assessment.confusion(kept.own[0]), assessment.measure
     if counts is None or measure is None or measure.sees_labels_only or counts.any(axis=0).all():
         return ""
     never = [kept.class_names[j] for j in np.flatnonzero(~counts.any(axis=0))]
     return (
-        f" With {counted(kept.own[0], kept.unit)} no sample is predicted as {listed_names(never)}, "
+        f" With {plural(kept.own[0], kept.unit)} no sample is predicted as {listed_names(never)}, "
         f"as is usual for a rare class; {measure.title} looks at the numbers behind the labels."
     )
 
@@ -169,7 +173,7 @@ def held_out_chart(kept: SelectedData, assessment: Assessment, steps: Steps) -> 
         if k in assessment.predictions
         for i in some
     ]
-    return chart_of(
+    return make_chart(
         "Held-out samples: predicted and true target",
         "points",
         rows,
@@ -190,20 +194,20 @@ def class_means_chart(kept: SelectedData, steps: Steps) -> Chart | None:
     rows = []
     for k, features in steps:
         drawn = features[:MAX_DRAWN]
-        scaled = kept.standardised(drawn)
+        scaled = kept.standardise(drawn)
         known = np.ma.masked_invalid(scaled)
         means = [
             known[kept.class_codes == c].mean(axis=0).filled(np.nan)
             for c in range(len(kept.class_names))
         ]
-        rows += grid(np.transpose(means), names_of(kept, drawn), kept.class_names, k)
-    return chart_of(
+        rows += grid(np.transpose(means), full_names(kept, drawn), kept.class_names, k)
+    return make_chart(
         "Selected features by class",
         "heatmap",
         rows,
         {"k": f"{kept.unit}s", "y": "", "x": "class", "value": "mean (standard deviations)"},
         "Mean of every feature within a class, in standard deviations from its overall mean."
-        f"{first_drawn(steps)}",
+        f"{truncation_note(steps)}",
         diverging=True,
         shape="wide",
     )
@@ -219,25 +223,25 @@ def target_correlation_chart(kept: SelectedData, steps: Steps) -> Chart | None:
     rows = []
     for k, features in steps:
         drawn = features[:MAX_DRAWN]
-        scaled = np.nan_to_num(kept.standardised(drawn))
+        scaled = np.nan_to_num(kept.standardise(drawn))
         correlation = scaled.T @ centred / np.sqrt(len(scaled))
-        rows += grid(correlation, names_of(kept, drawn), kept.target_names, k)
-    note = first_drawn(steps).strip()
+        rows += grid(correlation, full_names(kept, drawn), kept.target_names, k)
+    note = truncation_note(steps).strip()
     if kept.task == "survival":
         note = f"The target is the {kept.target_names[0]}. {note}".strip()
     if len(kept.target_names) > 1:
         titles = {"k": f"{kept.unit}s", "y": "", "x": "target", "value": "correlation"}
         how: Any = {"diverging": True, "span": 1.0, "shape": "wide"}
-        return chart_of("Correlation with the targets", "heatmap", rows, titles, note, **how)
+        return make_chart("Correlation with the targets", "heatmap", rows, titles, note, **how)
     titles = {"k": f"{kept.unit}s", "y": "", "x": "correlation"}
     bars = [(k, label, value) for k, label, _, value in rows]
     how = {"digits": {"x": 3}, "shape": "wide"}
-    return chart_of("Correlation with the target", "bars", bars, titles, note, **how)
+    return make_chart("Correlation with the target", "bars", bars, titles, note, **how)
 
 
-def first_drawn(steps: Steps) -> str:
+def truncation_note(steps: Steps) -> str:
     """A sentence where a chart cannot hold all features."""
     most = len(steps[-1][1])
     if most <= MAX_DRAWN:
         return ""
-    return f" The first {MAX_DRAWN} of {counted(most, 'feature')} are drawn."
+    return f" The first {MAX_DRAWN} of {plural(most, 'feature')} are drawn."

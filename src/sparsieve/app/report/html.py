@@ -14,7 +14,7 @@ from ..._version import __version__
 from .charts import specification
 from .elements import Chart, Explorer, Facts, Listing, Table
 from .encodings import PALETTES, vega_script
-from .packing import Packing, shown, still
+from .packing import Packing, still, to_text
 from .wording import alt_text, file_name
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def render(report: Report) -> str:
     )
 
 
-def framed(report: Report, height: int = 720) -> str:
+def wrap_in_frame(report: Report, height: int = 720) -> str:
     """The page in a frame, so that its style does not touch a notebook's."""
     from markupsafe import escape
 
@@ -109,7 +109,9 @@ class _Page:
                 "spec": specification(chart),
                 "fields": list(chart.columns),
                 "titles": [column.title or name for name, column in chart.columns.items()],
-                "columns": [self.packing.drawn(column) for column in chart.columns.values()],
+                "columns": [
+                    self.packing.pack_chart_column(column) for column in chart.columns.values()
+                ],
             }
         )
         return {
@@ -122,7 +124,7 @@ class _Page:
         }
 
     def _table(self, table: Table, key: str) -> dict:
-        columns = [self.packing.listed(column) for column in table.columns]
+        columns = [self.packing.pack_table_column(column) for column in table.columns]
         self.data["tables"].append(
             {
                 "id": key,
@@ -183,8 +185,8 @@ def _controls(chart: Chart) -> list[dict]:
         {
             "field": name,
             "title": chart.columns[name].title,
-            "options": [shown(value) for value in dict.fromkeys(chart.columns[name].values)],
-            "initial": shown(chart.options.get("initial", {}).get(name)),
+            "options": [to_text(value) for value in dict.fromkeys(chart.columns[name].values)],
+            "initial": to_text(chart.options.get("initial", {}).get(name)),
         }
         for name in chart.controls
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...meta import SelectorCV
 from ...selection.checks import AUTO
 from ...selectors.least_squares.fdr import FDRSelector
-from .page import check_installed
+from .page import check_packages
 from .selection import selector_report
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def write_report(selected: SelectedFeatures, path: str | os.PathLike[str], **options: Any) -> None:
     """Write the page of a selection; ``options`` are those of ``selector_report``."""
-    check_installed()
+    check_packages()
     search = selected.selector if isinstance(selected.selector, SelectorCV) else None
     claims = options.pop("claims", isinstance(selected.method, FDRSelector))
     if isinstance(claims, bool):

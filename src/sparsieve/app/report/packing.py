@@ -39,13 +39,13 @@ class Packing:
         known = [] if profiles is None else profiles.features
         self._place = {feature: place for place, feature in enumerate(known)}
 
-    def drawn(self, column: Column) -> dict[str, Any]:
+    def pack_chart_column(self, column: Column) -> dict[str, Any]:
         """A column of a chart: more digits than any picture shows, half the bytes."""
         if column.is_numeric:
             return _numbers(column.values, column.digits + 2)
         return _text([plain(value) for value in column.values])
 
-    def listed(self, column: Column) -> dict[str, Any]:
+    def pack_table_column(self, column: Column) -> dict[str, Any]:
         """A column of a table, with how it is shown."""
         how: dict[str, Any] = {"title": column.title}
         if column.is_numeric:
@@ -53,7 +53,7 @@ class Packing:
             return how | {"digits": column.digits} | _numbers(column.values, digits)
         if column.features is not None:
             return how | self.names(column.values, column.features)
-        return how | _text([shown(value) for value in column.values])
+        return how | _text([to_text(value) for value in column.values])
 
     def names(self, names: Sequence[str], features: Sequence[int]) -> dict[str, Any]:
         """Names of features."""
@@ -66,7 +66,7 @@ class Packing:
         values = column.values[:most]
         if column.features is not None:
             return self.feature_cells(values, column.features[:most])
-        return [{"text": shown(value, column.digits), "feature": None} for value in values]
+        return [{"text": to_text(value, column.digits), "feature": None} for value in values]
 
     def feature_cells(self, names: Sequence[str], features: Sequence[int]) -> list[dict[str, Any]]:
         """Names of features with their places among the profiles."""
@@ -83,9 +83,9 @@ class Packing:
                 {"method": method, **_numbers(ranks, 0)} for method, ranks in found.ranks.items()
             ],
             "levels": base64.b64encode(b"".join(found.levels)).decode("ascii"),
-            "ranges": [[rounded(end, 6) for end in ends] for ends in found.ranges],
+            "ranges": [[round_digits(end, 6) for end in ends] for ends in found.ranges],
             "substitutes": [
-                [self._place[feature], self._place[other], rounded(correlation, 3)]
+                [self._place[feature], self._place[other], round_digits(correlation, 3)]
                 for feature, others in (found.substitutes or {}).items()
                 for other, correlation in others
                 if feature in self._place
@@ -93,13 +93,13 @@ class Packing:
         }
 
 
-def shown(value: Any, digits: int = 4) -> str:
+def to_text(value: Any, digits: int = 4) -> str:
     """A value as a reader wants it.
 
     Examples
     --------
-    >>> from sparsieve.app.report.packing import shown
-    >>> shown(0.123456), shown(None), shown(True), shown(22283), shown(1e-9)
+    >>> from sparsieve.app.report.packing import to_text
+    >>> to_text(0.123456), to_text(None), to_text(True), to_text(22283), to_text(1e-9)
     ('0.1235', '', 'yes', '22,283', '1e-09')
     """
     value = plain(value)
@@ -114,7 +114,7 @@ def shown(value: Any, digits: int = 4) -> str:
     return str(value)
 
 
-def rounded(value: Any, digits: int) -> Any:
+def round_digits(value: Any, digits: int) -> Any:
     """A number with so many significant digits."""
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
 
@@ -129,21 +129,21 @@ def plain(value: Any) -> Any:
 
 
 def _numbers(values: Sequence[Any], digits: int) -> dict[str, Any]:
-    found = [rounded(plain(value), digits) for value in values]
+    found = [round_digits(plain(value), digits) for value in values]
     if len(found) >= _MIN_PACKED_ROWS and isinstance(found[0], int):
         first = found[0]
         if found == list(range(first, first + len(found))):
             return {"first": first, "count": len(found)}
-    return _repeated(found) or {"values": found}
+    return _encode_repeats(found) or {"values": found}
 
 
 def _text(values: list[Any]) -> dict[str, Any]:
     names = list(dict.fromkeys(values))
     place = {name: position for position, name in enumerate(names)}
-    return _repeated(values) or {"names": names, "values": [place[value] for value in values]}
+    return _encode_repeats(values) or {"names": names, "values": [place[value] for value in values]}
 
 
-def _repeated(values: list[Any]) -> dict[str, Any] | None:
+def _encode_repeats(values: list[Any]) -> dict[str, Any] | None:
     """Values that mostly repeat the one before them; None where they do not."""
     if len(values) < _MIN_PACKED_ROWS:
         return None
@@ -175,11 +175,11 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
 
     Examples
     --------
-    >>> from sparsieve.app.report.elements import chart_of
+    >>> from sparsieve.app.report.elements import make_chart
     >>> from sparsieve.app.report.packing import still
     >>> titles = {"score": "score", "x": "k", "y": "mean"}
     >>> rows = [("accuracy", 1, 0.5), ("mcc", 1, 0.2)]
-    >>> still(chart_of("Scores", "lines", rows, titles, controls=("score",))).columns["y"].values
+    >>> still(make_chart("Scores", "lines", rows, titles, controls=("score",))).columns["y"].values
     [0.5]
     """
     wanted = {
@@ -208,7 +208,7 @@ def still(chart: Chart, *, follows_slider: bool = False) -> Chart:
     return replace(chart, columns=columns, controls=(), note=note)
 
 
-def charts_of(report: Report) -> list[Chart]:
+def collect_charts(report: Report) -> list[Chart]:
     """All charts of a report, as they are first shown, from top to bottom."""
     found: list[Chart] = [] if report.picture is None else [still(report.picture)]
     for section in report.sections:

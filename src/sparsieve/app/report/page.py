@@ -12,10 +12,10 @@ from ..._files import replacing
 from ..._imports import require
 from ...scoring.outcomes import software
 from .elements import Chart, Facts, Listing, Profiles, Section, Table
-from .html import framed, render
+from .html import render, wrap_in_frame
 
 
-def check_installed() -> None:
+def check_packages() -> None:
     """Refuse where the packages that reports need are not installed.
 
     See Also
@@ -24,14 +24,14 @@ def check_installed() -> None:
 
     Examples
     --------
-    >>> from sparsieve.app.report.page import check_installed
-    >>> check_installed()
+    >>> from sparsieve.app.report.page import check_packages
+    >>> check_packages()
     """
     require("jinja2", extra="report", purpose="write a report")
     require("vl_convert", extra="report", purpose="draw the charts of a report")
 
 
-def how_made(
+def provenance_section(
     parameters: Mapping[str, object] | None,
     *,
     command: str = "",
@@ -133,4 +133,4 @@ class Report:
 
     def _repr_html_(self) -> str:
         """In a notebook: the page in a frame of its own."""
-        return framed(self)
+        return wrap_in_frame(self)

@@ -26,7 +26,7 @@ def relation_section(relation: RelationFound | None, kept: SelectedData) -> Sect
     >>> X = np.random.default_rng(0).standard_normal((300, 5))
     >>> y = X[:, 0] * X[:, 1]
     >>> selector = BoostedTreesSelector(2, task="regression").fit(X, y)
-    >>> kept = SelectedData.of(selector, X, y, ["dose", "age", "b", "c", "d"])
+    >>> kept = SelectedData.from_selector(selector, X, y, ["dose", "age", "b", "c", "d"])
     >>> section = relation_section(None, kept)
     >>> section.text[0].partition(" (")[0]
     'Features that matter together: dose x age: only together'
@@ -43,7 +43,7 @@ def relation_section(relation: RelationFound | None, kept: SelectedData) -> Sect
                 [
                     Column("number of features", relation.sizes.tolist()),
                     *(
-                        Column(title, (100.0 * relation.curve_of(path)).tolist(), 3)
+                        Column(title, (100.0 * relation.explained_curve(path)).tolist(), 3)
                         for title, path in (("by lines", "linear"), ("by trees", "trees"))
                     ),
                 ],

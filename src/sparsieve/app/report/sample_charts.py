@@ -10,11 +10,11 @@ from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.sparse.linalg import svds
 from scipy.stats import rankdata
 
-from ..._text import counted
+from ..._text import plural
 from ...filters import FStatisticSelector, InfoGainSelector
-from ...registry import name_of
+from ...registry import selector_name
 from ...selection.selected_data import SelectedData
-from .elements import Chart, Column, Profiles, chart_of
+from .elements import Chart, Column, Profiles, make_chart
 from .wording import percent
 
 _BLOCK_COLUMNS = 32  # columns that are dense at a time
@@ -31,7 +31,7 @@ def profiles(
     samples = shown_samples(kept)
     stored = order[: max(300_000 // max(len(samples), 1), 1)]  # values, a byte each in the page
     levels, ranges = _levels(kept, stored, samples)
-    own = name_of(kept.selector)
+    own = selector_name(kept.selector)
     ranks = {own: _own_ranks(kept), **_filters(kept)}
     if own == FStatisticSelector.__name__:
         del ranks["F-statistic"]
@@ -157,11 +157,11 @@ def which_samples(kept: SelectedData, samples: np.ndarray) -> str:
     if len(samples) == len(kept.y):
         return ""
     what = "classes" if kept.classes is not None else "low and high targets"
-    drawn = f"{len(samples)} of {counted(len(kept.y), 'sample')}"
+    drawn = f"{len(samples)} of {plural(len(kept.y), 'sample')}"
     return f" {drawn}, drawn at random so that {what} keep their shares."
 
 
-def names_of(kept: SelectedData, features: np.ndarray) -> list[str]:
+def full_names(kept: SelectedData, features: np.ndarray) -> list[str]:
     """Whole names; axes shorten them, tooltips do not."""
     return [str(kept.names[j]) for j in features]
 
@@ -183,13 +183,13 @@ def samples_chart(
     rows: list[tuple] = []
     for k, features in steps:
         drawn = features[:most_features]
-        scaled = kept.standardised(drawn)[samples]
+        scaled = kept.standardise(drawn)[samples]
         filled = np.nan_to_num(scaled)  # for the order alone, a missing value is the mean
         across, down = _order(filled), _order(filled.T)
         if by_class:
             key = kept.class_codes if is_classes else kept.targets[:, 0]
             across = across[np.argsort(key[samples][across], kind="stable")]
-        names = names_of(kept, drawn)
+        names = full_names(kept, drawn)
         rows += [(k, strip, labels[i], None, marks[i]) for i in across]
         rows += [
             (k, names[j], labels[i], _number(scaled[i, j]), None) for j in down for i in across
@@ -199,8 +199,8 @@ def samples_chart(
     strip_title = "class" if is_classes else kept.target_names[0]
     titles = {"k": "features", "y": "", "x": "sample", "value": "standard deviations"}
     how = f"sorted by {strip_title}" if by_class else "clustered"
-    n_shown, n_all = len(samples), counted(len(kept.y), "sample")
-    return chart_of(
+    n_shown, n_all = len(samples), plural(len(kept.y), "sample")
+    return make_chart(
         f"Samples and selected features, {how}",
         "heatmap",
         rows,
@@ -227,14 +227,14 @@ def projection_chart(kept: SelectedData, steps: Steps) -> tuple[Chart, dict[int,
     places, sentences = {}, {}
     after: np.ndarray | None = None
     for k, features in reversed(steps):  # the selection itself looks the same with any slider
-        found, shares = _components(np.nan_to_num(kept.standardised(features)), samples)
+        found, shares = _components(np.nan_to_num(kept.standardise(features)), samples)
         if after is None:  # the sample farthest out is on the positive side
             sides = found[np.abs(found).argmax(axis=0), [0, 1]]
         else:  # no mirror images from one number to the next
             sides = (found * after).sum(axis=0)
         found = found * np.where(sides < 0, -1.0, 1.0)
         after = places[k] = found
-        sentences[k] = _variance_shown(shares)
+        sentences[k] = _variance_note(shares)
     rows = [
         (k, *point)
         for k, _ in steps
@@ -245,7 +245,7 @@ def projection_chart(kept: SelectedData, steps: Steps) -> tuple[Chart, dict[int,
         titles["series"] = "class"
     else:
         titles["value"] = kept.target_names[0]
-    chart = chart_of(
+    chart = make_chart(
         "The samples in two dimensions",
         "points",
         rows,
@@ -290,14 +290,14 @@ def values_chart(kept: SelectedData, samples: np.ndarray, feature: int | None = 
 def several_values_chart(kept: SelectedData, features: np.ndarray) -> Chart:
     """The standardised values of several features, by class where there are classes."""
     samples = shown_samples(kept)
-    scaled, marks = kept.standardised(features)[samples], kept.marks(samples)
+    scaled, marks = kept.standardise(features)[samples], kept.marks(samples)
     rows = [
         (float(value), name, mark)
-        for name, column in zip(names_of(kept, features), scaled.T, strict=True)
+        for name, column in zip(full_names(kept, features), scaled.T, strict=True)
         for value, mark in zip(column, marks, strict=True)
         if not np.isnan(value)
     ]
-    return chart_of(
+    return make_chart(
         "Values of the best features by class",
         "distribution",
         rows,
@@ -307,7 +307,7 @@ def several_values_chart(kept: SelectedData, features: np.ndarray) -> Chart:
     )
 
 
-def _variance_shown(shares: np.ndarray) -> str:
+def _variance_note(shares: np.ndarray) -> str:
     both = percent(float(shares.sum()))
     if shares[1] <= 0:
         return "The first component captures all of the variance."

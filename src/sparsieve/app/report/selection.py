@@ -9,28 +9,28 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..._checks import check_flag, check_integer, check_real
-from ..._text import counted
+from ..._text import plural
 from ...diagnosis import diagnose
 from ...diagnosis.null import PermutationNull
 from ...meta.held_out import HeldOutCheck
 from ...preprocessing.prepare import preparation
-from ...registry import name_of
-from ...scoring.folds import seed_of
+from ...registry import selector_name
+from ...scoring.folds import seed_number
 from ...scoring.relation import RelationFound
 from ...selection.claims import Claims, find_claims
-from ...selection.selected_data import SelectedData, unprepared
+from ...selection.selected_data import SelectedData, raw_values
 from ...selectors.base import RandomState
-from ...selectors.fitted import why_not_converged
+from ...selectors.fitted import convergence_failure
 from ...selectors.least_squares.fdr import FDRSelector
-from ...selectors.lending import lent
-from ...selectors.methods import parameters_of, written
+from ...selectors.lending import call_with_views
+from ...selectors.methods import format_selector, method_parameters
 from ...selectors.near_copies import SUBSTITUTE
 from ...selectors.settings import resolve_solver
 from .answer import HeldOut, headline, model_card
 from .assessment import MAX_SAMPLES, Assessment, assess
 from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
-from .page import Report, how_made
+from .page import Report, provenance_section
 from .relation import relation_section
 from .sample_charts import profiles
 from .selection_sections import (
@@ -38,15 +38,15 @@ from .selection_sections import (
     accuracy_section,
     bounds_section,
     certificate_section,
-    certified,
     convergence_section,
+    make_certificate,
     ranking_section,
     redundancy_section,
     stability_section,
     weight_section,
 )
 from .survival import HeldOutSurvival, held_out_survival, survival_section
-from .wording import ended, percent
+from .wording import end_sentence, percent
 
 _NOT_ASKED = "cross-validation was not asked for"
 
@@ -154,24 +154,24 @@ def selector_report(
     '5 features selected by RidgeForwardSelector'
     """
     _check(selector, cv, threshold, certify)
-    seed = seed_of(random_state)
-    given, X = X, X if prepare is None else lent(prepare.transform, X)
-    kept = SelectedData.of(selector, X, y, feature_names, covariates)
-    certificate = certified(selector, X, y, certify)
+    seed = seed_number(random_state)
+    given, X = X, X if prepare is None else call_with_views(prepare.transform, X)
+    kept = SelectedData.from_selector(selector, X, y, feature_names, covariates)
+    certificate = make_certificate(selector, X, y, certify)
     if search is None and hasattr(selector, "k_by_rule_"):  # it searched for the number itself
         search = selector
     if check is None and search is not None:
         check = HeldOutCheck.of(search)
     if cv:  # other folds than those of the check: the page speaks of these alone
         check = None
-    given = kept.X if prepare is None else unprepared(given)
+    given = kept.X if prepare is None else raw_values(given)
     folds: Any = {"seed": seed, "groups": groups, "prepare": preparation(prepare)}
     assessment, survival = _held_out(kept, given, cv, search, check, null, time_name, **folds)
     if oddities is None:
         oddities = _oddities(kept)
     substitutes = kept.substitutes(threshold)
     steps = selections(kept)
-    answer = HeldOut.of(assessment, check)
+    answer = HeldOut.from_assessment(assessment, check)
     doubt = "" if answer is None else answer.doubt
     picture, ranking = ranking_section(kept, *noise_level(null, kept, groups))
     if claims is None and isinstance(selector, FDRSelector):
@@ -190,22 +190,22 @@ def selector_report(
         bounds_section(selector, kept.names),
         convergence_section(selector),
         model_card(kept, answer, check, X=given, groups=groups),
-        how_made(
-            parameters_of(selector),
+        provenance_section(
+            method_parameters(selector),
             command=command,
             code=_code(selector, cv, seed, certificate is not None),
             seed=None if cv == 0 else seed,
         ),
     ]
-    name = name_of(selector)
+    name = selector_name(selector)
     return Report(
-        title=title or f"{counted(kept.own[0], kept.unit)} selected by {name}",
+        title=title or f"{plural(kept.own[0], kept.unit)} selected by {name}",
         headline=" ".join(filter(None, [headline(name, kept, answer), covariates_alone])),
         sections=[section for section in sections if section is not None],
         figures=_figures(kept, assessment, answer),
         warnings=[
             *[doubt] * bool(doubt),
-            *map(ended, oddities),
+            *map(end_sentence, oddities),
             *_warnings(selector, kept, assessment, answer),
         ],
         profiles=profiles(
@@ -278,7 +278,7 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     for every in assessment.baseline.values():
         beside = " and covariates" * bool(len(kept.beside))
         title = f"{assessment.metric}, all {kept.own[1]:,} {kept.unit}s{beside}"
-        figures[title] = assessment.shown(every)
+        figures[title] = assessment.format_score(every)
     # Of scores that look behind the labels: these hardly ever name a rare class.
     measure = None if answer is None else answer.measure
     wants_balanced = measure is None or (
@@ -286,8 +286,8 @@ def _figures(kept: SelectedData, assessment: Assessment, answer: HeldOut | None)
     )
     sizes = kept.class_sizes
     is_uneven = len(sizes) and sizes.max() > 1.5 * sizes.min()
-    if is_uneven and assessment.balanced is not None and wants_balanced:
-        figures["balanced accuracy"] = percent(assessment.balanced)
+    if is_uneven and assessment.balanced_accuracy is not None and wants_balanced:
+        figures["balanced accuracy"] = percent(assessment.balanced_accuracy)
     if answer is not None and answer.stability is not None:
         figures["stability of the selection"] = f"{answer.stability:z.2f}"
     return figures
@@ -297,7 +297,7 @@ def _warnings(
     selector: Any, kept: SelectedData, assessment: Assessment, answer: HeldOut | None
 ) -> list[str]:
     found = []
-    reason = why_not_converged(selector)
+    reason = convergence_failure(selector)
     if reason:
         found.append(f"The solver did not converge: {reason}; {_remedy(selector)}.")
     if assessment.reason and assessment.reason != _NOT_ASKED:
@@ -308,7 +308,7 @@ def _warnings(
             f"{kept.unit}s. See the substitutes below, or use StabilitySelection."
         )
     is_accuracy = answer is None or answer.measure.name == "accuracy"
-    sizes, is_balanced = kept.class_sizes, assessment.balanced is not None
+    sizes, is_balanced = kept.class_sizes, assessment.balanced_accuracy is not None
     if is_balanced and is_accuracy and sizes.max() > 10 * sizes.min():
         found.append(
             f"The classes differ in size ({sizes.min()} to {sizes.max()} samples), so accuracy "
@@ -334,7 +334,7 @@ def _code(selector: Any, cv: int | None, seed: int, is_certified: bool) -> str:
     return (
         f"from sparsieve import {name}\n"
         "from sparsieve.app.report import selector_report\n\n"
-        f"selector = {written(selector)}.fit(X, y)\n"
+        f"selector = {format_selector(selector)}.fit(X, y)\n"
         f"selector_report(selector, X, y, {folds}random_state={seed}{more})"
         ".save('report.html')"
     )

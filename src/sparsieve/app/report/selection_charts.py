@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._text import counted
+from ..._text import plural
 from ...diagnosis.null import PermutationNull
 from ...selection.selected_data import SelectedData
-from ...selectors.fitted import descent_of
-from ...selectors.preparation import unit_names, unit_of
+from ...selectors.fitted import objective_history
+from ...selectors.preparation import unit_names, unit_phrase
 from ...selectors.ranked import UNRANKED, RankedFeatures, ranked_units
 from .assessment import Assessment
-from .elements import Chart, chart_of, correlations_chart, grid
+from .elements import Chart, correlations_chart, grid, make_chart
 from .encodings import LEFT_OUT, MAX_BANDS, SELECTED
 from .exploration import MAX_DRAWN
 
@@ -41,7 +41,7 @@ def curve_chart(assessment: Assessment, n_kept: int, *, has_slider: bool = False
         bands = f". Point at a line, or click its name in the legend, to see its band: {band}."
     if assessment.n_folds == 1:
         bands = ", which has no standard error."
-    return chart_of(
+    return make_chart(
         f"Cross-validated {words} over the number of {assessment.unit}s",
         "lines",
         [(row["k"], row["mean"], row["error"], row["model"]) for row in rows],
@@ -68,7 +68,7 @@ def ranking_chart(
 ) -> Chart:
     """The best features as bars, with the level of noise where that is known."""
     ranked = ranked_units(selector) if ranked is None else ranked
-    names, unit = unit_names(selector, names), unit_of(selector)
+    names, unit = unit_names(selector, names), unit_phrase(selector)
     n_selected = int(ranked.selected.sum())
     if n_drawn is None:
         n_drawn = min(MAX_DRAWN, max(n_selected + 10, 15))
@@ -93,7 +93,7 @@ def ranking_chart(
             f"Dashed line: noise level, which 95 % of {null.n_repeats} fits on shuffled targets "
             "did not exceed."
         )
-    return chart_of(
+    return make_chart(
         f"{unit.capitalize()}s by score",
         "bars",
         zip([str(names[j]) for j in drawn], finite, kinds, strict=False),
@@ -161,7 +161,7 @@ def null_chart(selector: Any, null: PermutationNull) -> Chart:
     own = ranked.scores[ranked.selected & np.isfinite(ranked.scores)]
     noise = null.best[np.isfinite(null.best)]
     rows = [(float(score), OWN) for score in own] + [(float(score), NOISE) for score in noise]
-    return chart_of(
+    return make_chart(
         "Scores of the selected features and of noise",
         "distribution",
         rows,
@@ -193,13 +193,13 @@ def weights_chart(kept: SelectedData) -> Chart | None:
         note = _WEIGHTS
         if outputs:
             note += f" Positive weights point to {outputs[1]}, negative weights to {outputs[0]}."
-        return chart_of("Weights", "bars", rows, titles, note, digits={"x": 3})
+        return make_chart("Weights", "bars", rows, titles, note, digits={"x": 3})
     if len(outputs) != len(coef):
         outputs = [f"target {j}" for j in range(len(coef))]
     across = "class" if kept.classes is not None else "target"
     cells = grid(weights, names, outputs)
     titles = {"y": "", "x": across, "value": "weight"}
-    return chart_of(f"Weights by {across}", "heatmap", cells, titles, _WEIGHTS, diverging=True)
+    return make_chart(f"Weights by {across}", "heatmap", cells, titles, _WEIGHTS, diverging=True)
 
 
 def _one_signed_weight(weights: np.ndarray, classes: list[str]) -> list[float] | None:
@@ -234,7 +234,7 @@ def substitutes_chart(
     drawn.sort(key=lambda pair: place.get(int(pair[0]), len(place)))
     names, used = kept.unit_names, [pair[0] for pair in drawn]
     first = f" The {len(drawn)} strongest of {len(pairs):,} are drawn." * (len(pairs) > len(drawn))
-    return chart_of(
+    return make_chart(
         f"Substitutes of the selected {kept.unit}s",
         "bars",
         [(f"{names[b]} for {names[a]}", value, str(names[a])) for a, b, value in drawn],
@@ -278,10 +278,8 @@ def frequency_chart(assessment: Assessment, kept: SelectedData) -> Chart | None:
     seen = seen[np.lexsort((ranking[seen], -share[seen]))]
     support, drawn = np.isin(np.arange(len(share)), kept.kept_units), seen[:MAX_DRAWN]
     kinds = [SELECTED if support[j] else LEFT_OUT for j in drawn]
-    first = f" {len(drawn)} of {counted(len(seen), kept.unit)} are drawn." * (
-        len(seen) > len(drawn)
-    )
-    return chart_of(
+    first = f" {len(drawn)} of {plural(len(seen), kept.unit)} are drawn." * (len(seen) > len(drawn))
+    return make_chart(
         f"How often a {kept.unit} was selected",
         "bars",
         zip([str(kept.unit_names[j]) for j in drawn], share[drawn].tolist(), kinds, strict=True),
@@ -295,7 +293,7 @@ def convergence_chart(selector: Any) -> Chart | None:
     """The objective over the iterations."""
     if len(getattr(selector, "history_", ())) == 0:
         return None
-    found = descent_of(selector)
+    found = objective_history(selector)
     rows = [
         (found.first + step, float(value))
         for step, value in enumerate(found.values)
@@ -303,7 +301,7 @@ def convergence_chart(selector: Any) -> Chart | None:
     ]
     if len(rows) < 2:
         return None
-    return chart_of(
+    return make_chart(
         f"Objective by {found.step_name}",
         "lines",
         rows,

@@ -10,11 +10,11 @@ from ...diagnosis.null import PermutationNull
 from ...meta.held_out import HeldOutCheck
 from ...scoring import redundancy_rate
 from ...selection.selected_data import SelectedData
-from ...selectors.fitted import descent_of, why_not_converged
-from ...selectors.preparation import unit_names, unit_of
+from ...selectors.fitted import convergence_failure, objective_history
+from ...selectors.preparation import unit_names, unit_phrase
 from ...selectors.ranked import ranked_units
 from .assessment import Assessment
-from .elements import Chart, Column, Section, Table, chart_of
+from .elements import Chart, Column, Section, Table, make_chart
 from .encodings import LEFT_OUT, SELECTED
 from .exploration import MAX_DRAWN
 from .selection_charts import (
@@ -30,7 +30,7 @@ from .selection_charts import (
 )
 
 
-def certified(selector: Any, X: Any, y: Any, asked: bool) -> Any:
+def make_certificate(selector: Any, X: Any, y: Any, asked: bool) -> Any:
     """The certificate of a fitted selector, proven now if asked for; None without one."""
     found = getattr(selector, "certificate_", None)
     if found is not None or not asked:
@@ -59,7 +59,7 @@ def certificate_section(certificate: Any, n_kept: int, unit: str = "feature") ->
         "lower bound for any selection": certificate.lower_bound,
     }
     shares = certificate.share.tolist()
-    chart = chart_of(
+    chart = make_chart(
         "Training objective and its proven lower bound",
         "lines",
         [
@@ -93,12 +93,12 @@ def bounds_section(selector: Any, names: np.ndarray) -> Section | None:
     if bounds is None:
         return None
     shares, names = selector._probabilities, unit_names(selector, names)
-    unit = unit_of(selector)
+    unit = unit_phrase(selector)
     order = np.argsort(-shares, kind="stable")
     order = order[shares[order] > 0][:MAX_DRAWN]
     stable = shares[order] >= selector.threshold_ - 1e-9
     kinds = np.where(stable, SELECTED, LEFT_OUT).tolist()
-    probabilities = chart_of(
+    probabilities = make_chart(
         f"How often the runs on halves kept a {unit}",
         "bars",
         zip([str(names[j]) for j in order], shares[order].tolist(), kinds, strict=True),
@@ -174,7 +174,7 @@ def ranking_section(
     """The best features as bars, and every feature in order; or why noise has no level."""
     if any(getattr(kept.selector, name, None) is None for name in ("scores_", "ranking_")):
         return None, None
-    ranked = ranked_units(kept.selector).without(kept.units_beside)
+    ranked = ranked_units(kept.selector).drop_columns(kept.covariate_units)
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     n_drawn = min(25, max(kept.own[0] + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
@@ -310,12 +310,12 @@ def convergence_section(selector: Any) -> Section | None:
     if chart is None:
         return None
     text = [f"Relative optimality at the end (0 is exact): {selector.optimality_:.2g}."]
-    if descent_of(selector).unit:
+    if objective_history(selector).unit:
         text.append(
             "This is about the fit on the chosen features, not about their choice: another set of "
             "the same size may fit better."
         )
-    reason = why_not_converged(selector)
+    reason = convergence_failure(selector)
     if reason:
         text.append(f"Not converged: {reason}.")
     return Section("Convergence", text, [chart])

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from ..._text import counted, p_shown, shortened
+from ..._text import format_p_value, plural, shortened
 from ...scoring.engine import score_fold
 from ...scoring.folds import make_folds
 from ...scoring.likelihood_models import MAX_RATIOS, hazard_columns
 from ...scoring.survival import RISK_NAMES, KaplanMeier, kaplan_meier, log_rank, risk_groups
 from ...selection.selected_data import SelectedData
-from ...selectors.around import groups_for
+from ...selectors.around import group_arguments
 from ...validation.exchange import Exchange
 from ...validation.target import with_task
 from .claims_section import MEASURED_KEPT, expected_seconds
-from .elements import Chart, Column, Section, Table, chart_of, table_of
-from .packing import plain, rounded
+from .elements import Chart, Column, Section, Table, make_chart, make_table
+from .packing import plain, round_digits
 
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
 # How many shuffles nobody asked for, by the numbers in X: the clock is not to decide a p-value.
@@ -87,19 +87,19 @@ class HeldOutSurvival:
             )
             return [
                 *said,
-                f"Log-rank test of the three curves: {p_shown(self.approximate)}, by the "
+                f"Log-rank test of the three curves: {format_p_value(self.approximate)}, by the "
                 "chi-squared distribution. That is approximate, because the folds share samples. "
                 f"{more}",
             ]
         as_different = round(self.p_value * (self.n_shuffles + 1)) - 1
         shuffles = (
             f"in {self.n_shuffles - as_different} of "
-            f"{counted(self.n_shuffles, 'repetition')} of the whole selection, folds included, "
+            f"{plural(self.n_shuffles, 'repetition')} of the whole selection, folds included, "
             "on shuffled survival times"
         )
         doubt = "" if self.p_value <= 0.05 else "do not differ significantly: they "
         end = f"The three curves {doubt}differ more than {shuffles} (log-rank test, "
-        return [*said, f"{end}{p_shown(self.p_value)})."]
+        return [*said, f"{end}{format_p_value(self.p_value)})."]
 
 
 def held_out_survival(
@@ -134,13 +134,13 @@ def held_out_survival(
     n_kept, y = kept.n_kept, kept.y
     if not n_kept or kept.task != "survival" or y["event"].sum() < n_folds:
         return None
-    selector = with_task(kept.unfitted(), "survival")
+    selector = with_task(kept.clone_selector(), "survival")
     how = {"prepare": prepare, "ks": [n_kept], "task": "survival", "models": ["cox"]}
     how |= {"metrics": ["concordance"], "standardize": True}
-    how["fit_params"] = groups_for(selector, groups)
-    exchange = Exchange.of(y, groups=groups)
+    how["fit_params"] = group_arguments(selector, groups)
+    exchange = Exchange.from_target(y, groups=groups)
 
-    def predicted(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def predict_risks(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         risk, thirds = np.zeros(len(y)), np.zeros(len(y), dtype=np.int64)
         for train, test in make_folds(y, n_folds, seed=seed, groups=groups):
             found = score_fold(selector, X, y, train, test, **how)
@@ -148,18 +148,20 @@ def held_out_survival(
             thirds[test] = risk_groups(risk[test])
         return risk, thirds
 
-    def of_shuffled(order: np.ndarray) -> float:
-        return log_rank(y[order], predicted(y[order])[1]).statistic
+    def shuffle_statistic(order: np.ndarray) -> float:
+        return log_rank(y[order], predict_risks(y[order])[1]).statistic
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            risk, thirds = predicted(y)
+            risk, thirds = predict_risks(y)
             statistic = log_rank(y, thirds).statistic
             if n_shuffles is None:
-                n_shuffles = shuffles_unasked(selector, X, n_folds, n_kept)
+                n_shuffles = default_n_shuffles(selector, X, n_folds, n_kept)
             count, rng = 0 if exchange.too_few else n_shuffles, np.random.default_rng(seed)
-            larger = sum(exchange.tried(of_shuffled, rng) >= statistic - 1e-9 for _ in range(count))
+            larger = sum(
+                exchange.try_order(shuffle_statistic, rng) >= statistic - 1e-9 for _ in range(count)
+            )
         except ValueError:
             return None
     p_value = (1 + larger) / (1 + count) if count >= _MIN_SHUFFLES else None
@@ -167,18 +169,18 @@ def held_out_survival(
     return HeldOutSurvival(y, risk, thirds, statistic, p_value, count, n_folds, why_not, time_name)
 
 
-def shuffles_unasked(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
+def default_n_shuffles(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
     """How many shuffles nobody asked for, by the method and the size of X; 0 where 19 take long.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve import HSICLassoSelector, LikelihoodForwardSelector
-    >>> from sparsieve.app.report.survival import shuffles_unasked
+    >>> from sparsieve.app.report.survival import default_n_shuffles
     >>> X = np.zeros((100, 100))
-    >>> shuffles_unasked(LikelihoodForwardSelector(), X, n_folds=5, n_kept=10)
+    >>> default_n_shuffles(LikelihoodForwardSelector(), X, n_folds=5, n_kept=10)
     39
-    >>> shuffles_unasked(HSICLassoSelector(), np.zeros((100, 2000)), n_folds=5, n_kept=10)
+    >>> default_n_shuffles(HSICLassoSelector(), np.zeros((100, 2000)), n_folds=5, n_kept=10)
     0
     """
     share = min(1.0, n_kept / MEASURED_KEPT)  # of a fit that looks for as many as were measured
@@ -192,7 +194,7 @@ def survival_chart(found: HeldOutSurvival) -> Chart:
     rows, names = [], []
     for name, curve in found.curves.items():
         events, samples = int(curve.events.sum()), int(curve.events.sum() + curve.censored.sum())
-        label = f"{name} ({counted(samples, 'sample')}, {counted(events, 'event')})"
+        label = f"{name} ({plural(samples, 'sample')}, {plural(events, 'event')})"
         names.append(label)
         points = zip(curve.time, curve.survival, curve.censored, strict=True)
         rows += [(float(t), float(s), label, "yes" if c else "no") for t, s, c in points]
@@ -201,20 +203,20 @@ def survival_chart(found: HeldOutSurvival) -> Chart:
     if p is None:
         p, how = found.approximate, "by the chi-squared distribution, approximate"
     titles = {"x": found.time_name, "y": "share without the event", "series": "predicted risk"}
-    return chart_of(
+    return make_chart(
         "Survival of held-out samples by predicted risk",
         "lines",
         rows,
         {**titles, "censored": "censored here"},
         "Kaplan-Meier curves of the thirds of risk, each sample predicted by a Cox model and "
         f"features that were found without it ({found.n_folds} folds). Upright marks: censored "
-        f"samples. Log-rank test {how}: {p_shown(p)}.",
+        f"samples. Log-rank test {how}: {format_p_value(p)}.",
         steps=True,
         marks=False,
         from_zero=True,
         series_names=names,
         whole_legend=True,
-        test=f"log-rank test: {p_shown(p)}",
+        test=f"log-rank test: {format_p_value(p)}",
     )
 
 
@@ -240,7 +242,7 @@ def _ratio_table(kept: SelectedData) -> Table | None:
         return None
     titles = ("hazard ratio", "95 % interval from", "to")
     numbers = [
-        Column(title, [rounded(plain(value), 4) for value in values])
+        Column(title, [round_digits(plain(value), 4) for value in values])
         for title, values in zip(titles, found.values(), strict=True)
     ]
     note = (
@@ -265,4 +267,4 @@ def _table(found: HeldOutSurvival) -> Table:
         row |= {f"at risk at {t:.3g}": int((mine["time"] >= t).sum()) for t in times}
         rows.append(row)
     note = "Median survival: the time by which half of them had the event; empty if never reached."
-    return table_of("Thirds of risk", rows, note)
+    return make_table("Thirds of risk", rows, note)

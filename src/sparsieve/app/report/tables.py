@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._files import replacing
 from ..._text import visible
-from ..io.text import suffix_of
+from ..io.text import full_suffix
 from ..io.write import check_writable, write_table
 
 
@@ -66,15 +66,15 @@ def write_tables(
     """
     path = Path(path)
     check_writable(path, EXPORT_SUFFIXES)
-    if suffix_of(path) == ".csv":
-        write_table(path, _stacked(tables), escape_formulas=escape_formulas)
+    if full_suffix(path) == ".csv":
+        write_table(path, _stack(tables), escape_formulas=escape_formulas)
         return
-    text = "\n\n".join(_RENDERERS[suffix_of(path)](table) for table in tables) + "\n"
+    text = "\n\n".join(_RENDERERS[full_suffix(path)](table) for table in tables) + "\n"
     with replacing(path) as scratch:
         scratch.write_text(text, encoding="utf-8")
 
 
-def _stacked(tables: Sequence[ResultTable]) -> dict[str, np.ndarray]:
+def _stack(tables: Sequence[ResultTable]) -> dict[str, np.ndarray]:
     """The rows of all tables, which have the same columns."""
     return {
         name: np.concatenate([np.asarray(table.columns[name]) for table in tables])

@@ -7,29 +7,29 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..._text import counted, listed_names
+from ..._text import listed_names, plural
 from .elements import Chart
 
 
-def capitalised(text: str) -> str:
+def capitalise(text: str) -> str:
     """The text with a capital first letter, the others as they are.
 
     Examples
     --------
-    >>> from sparsieve.app.report.wording import capitalised
-    >>> capitalised("mean of R²")
+    >>> from sparsieve.app.report.wording import capitalise
+    >>> capitalise("mean of R²")
     'Mean of R²'
     """
     return text[:1].upper() + text[1:]
 
 
-def ended(sentence: str) -> str:
+def end_sentence(sentence: str) -> str:
     """The sentence with a full stop, unless it is a question.
 
     Examples
     --------
-    >>> from sparsieve.app.report.wording import ended
-    >>> ended("Two samples are alike"), ended("Are they copies?")
+    >>> from sparsieve.app.report.wording import end_sentence
+    >>> end_sentence("Two samples are alike"), end_sentence("Are they copies?")
     ('Two samples are alike.', 'Are they copies?')
     """
     return sentence if sentence.endswith("?") else f"{sentence}."
@@ -93,9 +93,9 @@ def alt_text(chart: Chart) -> str:
     Examples
     --------
     >>> from sparsieve.app.report.wording import alt_text
-    >>> from sparsieve.app.report.elements import chart_of
+    >>> from sparsieve.app.report.elements import make_chart
     >>> rows = [("age", 0.9), ("dose", 0.25)]
-    >>> alt_text(chart_of("Scores", "bars", rows, {"y": "", "x": "score"}))
+    >>> alt_text(make_chart("Scores", "bars", rows, {"y": "", "x": "score"}))
     'Scores: bar chart of 2 rows by score. Largest: age 0.9 and dose 0.25.'
     """
     return f"{chart.title}: {_KINDS[chart.kind](chart)}"
@@ -121,7 +121,7 @@ def _bars(chart: Chart) -> str:
     names, values = chart.columns["y"].values, chart.columns["x"].values
     known = [pair for pair in zip(names, values, strict=True) if pair[1] is not None]
     top = sorted(known, key=lambda pair: -abs(pair[1]))[:_NAMED]
-    text = f"bar chart of {counted(len(names), 'row')} by {chart.columns['x'].title or 'value'}."
+    text = f"bar chart of {plural(len(names), 'row')} by {chart.columns['x'].title or 'value'}."
     named = listed_names([f"{name} {value:.3g}" for name, value in top])
     return f"{text} Largest: {named}." if top else text
 
@@ -130,15 +130,15 @@ def _points(chart: Chart) -> str:
     x, y = chart.columns["x"], chart.columns["y"]
     by = chart.columns.get("series")
     coloured = f", coloured by {by.title or 'group'}: {_among(chart, by.values)}" if by else ""
-    return f"{counted(len(y.values), 'dot')}, {y.title} against {x.title}{coloured}."
+    return f"{plural(len(y.values), 'dot')}, {y.title} against {x.title}{coloured}."
 
 
 def _heatmap(chart: Chart) -> str:
     n_rows, n_columns = (len(set(chart.columns[field].values)) for field in ("y", "x"))
     values = [v for v in chart.columns["value"].values if v is not None and math.isfinite(v)]
     text = (
-        f"heat map of {counted(n_rows - ('strip' in chart.columns), 'row')} and "
-        f"{counted(n_columns, 'column')}"
+        f"heat map of {plural(n_rows - ('strip' in chart.columns), 'row')} and "
+        f"{plural(n_columns, 'column')}"
     )
     spread = f", {chart.columns['value'].title} from {min(values):.3g} to {max(values):.3g}"
     return f"{text}{spread if values else ''}."
@@ -156,7 +156,7 @@ def _distribution(chart: Chart) -> str:
 
 def _dots(chart: Chart) -> str:
     n_rows, n_columns = (len(set(chart.columns[field].values)) for field in ("y", "x"))
-    return f"matrix of dots with {counted(n_rows, 'set')} and {counted(n_columns, 'method')}."
+    return f"matrix of dots with {plural(n_rows, 'set')} and {plural(n_columns, 'method')}."
 
 
 def _critical_difference(chart: Chart) -> str:

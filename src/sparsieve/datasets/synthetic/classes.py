@@ -11,7 +11,7 @@ from ..._checks import check_integer, check_real
 from ..registry import Dataset
 
 
-def labelled(title: str, X: Any, y: Any, classes: Any, **truth: Any) -> Dataset:
+def make_dataset(title: str, X: Any, y: Any, classes: Any, **truth: Any) -> Dataset:
     """The data with their truth; ``classes`` is None for regression."""
     names = None if classes is None else [str(label) for label in classes]
     description = f"synthetic: {title}"
@@ -29,7 +29,7 @@ def check_sizes(n_samples: int, n_features: int, n_classes: int, **needed: Any) 
             raise ValueError(f"{name} must be at most n_features={n_features}, got {count}")
 
 
-def balanced(n_samples: int, n_classes: int, rng: np.random.RandomState) -> np.ndarray:
+def draw_balanced_labels(n_samples: int, n_classes: int, rng: np.random.RandomState) -> np.ndarray:
     """Shuffled labels, each class as often as the others give or take one."""
     return rng.permutation(np.arange(n_samples) % n_classes)
 
@@ -106,7 +106,10 @@ def make_correlated_blocks(
     check_real("correlation", correlation, minimum=0, maximum=1)
     check_real("signal", signal, minimum=0)
     rng = check_random_state(random_state)
-    X, y = rng.standard_normal((n_samples, n_features)), balanced(n_samples, n_classes, rng)
+    X, y = (
+        rng.standard_normal((n_samples, n_features)),
+        draw_balanced_labels(n_samples, n_classes, rng),
+    )
     columns = rng.permutation(n_features)[:n_columns].reshape(n_relevant, block_size)
     columns = columns[np.argsort(columns[:, 0])]  # so that the leaders come sorted
     relevant = columns[:, 0]
@@ -116,7 +119,7 @@ def make_correlated_blocks(
         X[:, copies] = correlation * X[:, [leader]] + spread * X[:, copies]
     block = np.full(n_features, -1)
     block[columns] = np.arange(n_relevant)[:, None]
-    return labelled("correlated blocks", X, y, range(n_classes), relevant=relevant, block=block)
+    return make_dataset("correlated blocks", X, y, range(n_classes), relevant=relevant, block=block)
 
 
 def make_shared_features(
@@ -166,10 +169,13 @@ def make_shared_features(
     check_sizes(n_samples, n_features, n_classes, n_relevant=n_relevant)
     check_real("signal", signal, minimum=0)
     rng = check_random_state(random_state)
-    X, y = rng.standard_normal((n_samples, n_features)), balanced(n_samples, n_classes, rng)
+    X, y = (
+        rng.standard_normal((n_samples, n_features)),
+        draw_balanced_labels(n_samples, n_classes, rng),
+    )
     relevant = random_columns(n_features, n_relevant, rng)
     X[:, relevant] += signal * spaced_means(n_classes, n_relevant, rng)[y]
-    return labelled("shared features", X, y, range(n_classes), relevant=relevant)
+    return make_dataset("shared features", X, y, range(n_classes), relevant=relevant)
 
 
 def make_class_exclusive(
@@ -233,7 +239,10 @@ def make_class_exclusive(
     )
     check_real("signal", signal, minimum=0)
     rng = check_random_state(random_state)
-    X, y = rng.standard_normal((n_samples, n_features)), balanced(n_samples, n_classes, rng)
+    X, y = (
+        rng.standard_normal((n_samples, n_features)),
+        draw_balanced_labels(n_samples, n_classes, rng),
+    )
     columns = rng.permutation(n_features)[:n_relevant]
     shared = np.sort(columns[:n_shared])
     own = np.sort(columns[n_shared:].reshape(n_classes, n_relevant_per_class), axis=1)
@@ -241,7 +250,7 @@ def make_class_exclusive(
     for k in range(n_classes):
         signs = rng.choice([-1.0, 1.0], size=n_relevant_per_class)
         X[np.ix_(y == k, own[k])] += signal * signs
-    return labelled(
+    return make_dataset(
         "class-exclusive features",
         X,
         y,
@@ -298,4 +307,4 @@ def make_minimax_gaussian(
     sign = 2.0 * y[:, None] - 1.0
     X = rng.standard_normal((n_samples, n_features))
     X[:, :10] = sign * (X[:, :10] - np.arange(1.0, 11.0))
-    return labelled("minimax Gaussian", X, y, ("-1", "1"), relevant=np.arange(10))
+    return make_dataset("minimax Gaussian", X, y, ("-1", "1"), relevant=np.arange(10))

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from ..._checks import check_choice, check_integer, check_real
 from ...validation.survival import as_survival
 from ..registry import Dataset
-from .classes import check_sizes, labelled, make_shared_features, random_columns
+from .classes import check_sizes, make_dataset, make_shared_features, random_columns
 
 
 def make_nonlinear_additive(
@@ -78,10 +78,10 @@ def make_nonlinear_additive(
     target = parts.sum(axis=1) / np.sqrt(n_relevant) + noise * rng.standard_normal(n_samples)
     title = f"{kind} additive"
     if task == "regression":
-        return labelled(title, X, target, None, relevant=relevant)
+        return make_dataset(title, X, target, None, relevant=relevant)
     y = np.empty(n_samples, dtype=np.int64)
     y[np.argsort(target, kind="stable")] = np.arange(n_samples) >= n_samples // 2
-    return labelled(title, X, y, range(2), relevant=relevant)
+    return make_dataset(title, X, y, range(2), relevant=relevant)
 
 
 def _steps(inputs: Any, rng: np.random.RandomState) -> np.ndarray:
@@ -167,7 +167,7 @@ def make_outliers(
     X[rows] = magnitude * rng.standard_normal((n_rows, n_features))
     y[labels] = (y[labels] + rng.randint(1, n_classes, size=labels.size)) % n_classes
     row_mask, label_mask = (np.isin(np.arange(n_samples), some) for some in (rows, labels))
-    return labelled(
+    return make_dataset(
         "shared features with outliers",
         X,
         y,

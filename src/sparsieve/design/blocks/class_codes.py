@@ -47,7 +47,7 @@ class Coded:
     def astype(self, dtype: Any) -> np.ndarray:
         return self.__array__(dtype)
 
-    def mapped(self, table: np.ndarray) -> Coded:
+    def map_table(self, table: np.ndarray) -> Coded:
         """The same rows of another table."""
         return Coded(self.codes, table)
 

@@ -105,7 +105,7 @@ class FetchedDesign(DesignMatrix):
     def _products(self) -> np.ndarray:
         return self._P[:, : self._size]
 
-    def will_need(self, index: Index) -> None:
+    def hint_columns(self, index: Index) -> None:
         self._hinted = np.asarray(index)
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
@@ -314,12 +314,12 @@ class DenseBlocks(RowBlockedDesign):
     def __init__(self, design: DenseDesign):
         super().__init__(design.shape, design.dtype)
         self.dense = design
-        self._in_unit_of(design)
+        self._adopt_unit(design)
 
     def _raw_blocks(self) -> Iterator[tuple[int, np.ndarray]]:
         yield 0, self.dense.array
 
-    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def native_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Means and variances of the columns as they are: known, or one fast pass."""
         return self.dense.column_moments(weights)
 
@@ -362,7 +362,8 @@ def without_samples(
     clip: float | None = None,
     n_products: float = 0.0,
 ) -> tuple[Standardisation, np.ndarray] | None:
-    """X standardised as by ``standardised`` and Y, weighted, for least squares without samples.
+    """X standardised as by ``standardise_columns`` and Y, weighted, for least squares without
+    samples.
 
     Y is centred already where it should be, and not weighted yet. The first pass over X takes its
     moments; shifted by them, the products of the clipped columns that the second takes lose no
@@ -383,7 +384,7 @@ def without_samples(
     base = means if centre else None
     if clip is not None:
         low, high = clip_bounds(means, deviations, clip)
-        held = held.clipped(low, high)
+        held = held.clip_columns(low, high)
         if held.is_sparse:
             base = means - np.clip(0.0, low, high)  # clipped up to this shift, see clipped_sparse
     mix, rotation = independent(Y, sample_weight)

@@ -31,7 +31,7 @@ class Moments:
     means: np.ndarray
     squares: np.ndarray
 
-    def merged(self, other: Moments) -> Moments:
+    def merge(self, other: Moments) -> Moments:
         """The moments of both sets of rows (Chan, Golub and LeVeque)."""
         sizes = self.sizes + other.sizes
         share = np.divide(other.sizes, sizes, out=np.zeros_like(sizes), where=sizes > 0)[:, None]
@@ -78,11 +78,11 @@ def moments_and_minima(
     return block_moments(n_groups, block, codes, weights), block.column_minima()
 
 
-def both_merged(
+def merge_moments(
     first: tuple[Moments, np.ndarray], second: tuple[Moments, np.ndarray]
 ) -> tuple[Moments, np.ndarray]:
     """The same of the rows of both."""
-    return first[0].merged(second[0]), np.minimum(first[1], second[1])
+    return first[0].merge(second[0]), np.minimum(first[1], second[1])
 
 
 # Rows whose products are summed in the precision of X, before the sums are collected in double:

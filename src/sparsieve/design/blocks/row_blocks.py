@@ -19,13 +19,20 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from ..._checks import listed
+from ..._checks import format_names
 from ...memory import memory_limit
 from ..base import GROUPS, DesignMatrix, Index, slices
 from ..dense import DenseDesign
 from ..sparse import SparseDesign
 from ..views import ClippedDense, clipped_sparse
-from .moments import Moments, block_moments, both_merged, joint_gram, moments_and_minima, plain_gram
+from .moments import (
+    Moments,
+    block_moments,
+    joint_gram,
+    merge_moments,
+    moments_and_minima,
+    plain_gram,
+)
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
 # same few again and again, and each time would be a pass.
@@ -95,10 +102,10 @@ def _squares(block: DesignMatrix) -> np.ndarray:
     return block.column_sq_norms().astype(np.float64, copy=False)
 
 
-def added(first: Any, second: Any) -> Any:
+def add_results(first: Any, second: Any) -> Any:
     """Sum of two results of blocks: arrays, or tuples of arrays."""
     if isinstance(first, tuple):
-        return tuple(added(a, b) for a, b in zip(first, second, strict=True))
+        return tuple(add_results(a, b) for a, b in zip(first, second, strict=True))
     first += second
     return first
 
@@ -150,7 +157,7 @@ class RowBlockedDesign(DesignMatrix):
         self,
         work: Callable[..., Any],
         *by_row: np.ndarray | None,
-        merge: Callable[[Any, Any], Any] = added,
+        merge: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
         """One pass: merge ``work(block, *operands)`` of all blocks, operands cut to their rows."""
         total = None
@@ -174,7 +181,7 @@ class RowBlockedDesign(DesignMatrix):
         for start, raw in self._raw_blocks():
             place: Any = slice(start, start + raw.shape[0])
             if self.index is not None:
-                place = self._chosen(place)
+                place = self._locate_rows(place)
                 if not len(self.index[place]):
                     continue
                 raw = raw[self.index[place] - start]
@@ -183,7 +190,7 @@ class RowBlockedDesign(DesignMatrix):
                 work(self.view(raw), *(None if rows is None else rows[place] for rows in by_row)),
             )
 
-    def _chosen(self, rows: slice) -> Any:
+    def _locate_rows(self, rows: slice) -> Any:
         """Where this design has these rows of X."""
         assert self.index is not None
         if self._in_order is None:
@@ -214,30 +221,30 @@ class RowBlockedDesign(DesignMatrix):
     def rows(self, index: Index | slice) -> Self:
         known = np.arange(self.shape[0]) if self.index is None else self.index
         chosen = known[index]
-        smaller = self._made(shape=(len(chosen), self.shape[1]), index=chosen, _in_order=None)
-        return smaller._in_unit_of(self)
+        smaller = self._replace(shape=(len(chosen), self.shape[1]), index=chosen, _in_order=None)
+        return smaller._adopt_unit(self)
 
     def columns(self, index: Index | slice) -> Self:
         index = np.arange(self.shape[1])[index]
         names = None if self.feature_names is None else self.feature_names[index]
-        smaller = self._made(
+        smaller = self._replace(
             shape=(self.shape[0], len(index)),
             view=self.view.of_columns(index),
             feature_names=names,
         )
-        return smaller._in_unit_of(self, index)
+        return smaller._adopt_unit(self, index)
 
-    def clipped(self, low: np.ndarray, high: np.ndarray) -> Self:
+    def clip_columns(self, low: np.ndarray, high: np.ndarray) -> Self:
         """Every column clamped to an interval; of sparse blocks up to a shift of every column."""
         low, high = np.asarray(low, dtype=self.dtype), np.asarray(high, dtype=self.dtype)
         if self.view.low is not None and self.view.high is not None:
             low, high = np.maximum(low, self.view.low), np.minimum(high, self.view.high)
-        return self._made(view=replace(self.view, low=low, high=high))
+        return self._replace(view=replace(self.view, low=low, high=high))
 
     def in_double(self) -> Self:
         """The same numbers, with every product taken in double precision."""
         double = np.dtype(np.float64)
-        return self._made(view=replace(self.view, dtype=double), dtype=double)
+        return self._replace(view=replace(self.view, dtype=double), dtype=double)
 
     def dense_columns(self, index: Index) -> np.ndarray:
         index = np.arange(self.shape[1])[index]
@@ -326,7 +333,7 @@ class RowBlockedDesign(DesignMatrix):
 
     # --------------------------------------------------------------------------------------------
 
-    def _made(self, **changes: Any) -> Self:
+    def _replace(self, **changes: Any) -> Self:
         """A design of the same X that differs in some attributes; what is known is forgotten."""
         other = copy.copy(self)
         for name, value in changes.items():
@@ -354,11 +361,11 @@ class RowBlockedDesign(DesignMatrix):
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, by name
             if with_minima:
                 work = partial(moments_and_minima, n_groups)
-                found, lowest = self._reduce(work, codes, weights, merge=both_merged)
+                found, lowest = self._reduce(work, codes, weights, merge=merge_moments)
                 self._known.minima = lowest
             else:
                 found = self._reduce(
-                    partial(block_moments, n_groups), codes, weights, merge=Moments.merged
+                    partial(block_moments, n_groups), codes, weights, merge=Moments.merge
                 )
             whole = found.together()
         self._check_finite(whole.means[0])
@@ -388,7 +395,7 @@ class RowBlockedDesign(DesignMatrix):
         labels = columns.tolist() if self.feature_names is None else self.feature_names[where]
         raise ValueError(
             f"Input X contains {what} in {len(where)} column{'s' * (len(where) != 1)} "
-            f"({listed(list(labels))}); impute, rescale or drop them before selecting"
+            f"({format_names(list(labels))}); impute, rescale or drop them before selecting"
         )
 
 

@@ -121,7 +121,7 @@ class ESFSSelector(LinearSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         sizes = np.bincount(data.target.codes, weights=data.sample_weight)
-        problem = self._prepared(data, squared_loss=True, output_scale=np.sqrt(sizes))
+        problem = self._make_problem(data, squared_loss=True, output_scale=np.sqrt(sizes))
         count = min(self._n_own(data, DEFAULT_COUNT), int((~problem.constant).sum()))
         # Under this coding ||x'Y||^2 is the between-class scatter of a centred feature, so that
         # the search starts from the features with the largest Fisher ratios.

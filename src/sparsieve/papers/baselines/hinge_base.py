@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._checks import check_real
 from ..._saved import Floats, Ints, Savable
-from ...design import blanked, in_double
+from ...design import blank_columns, in_double
 from ...selectors.base import FeatureScores, TrainingData
 from ...selectors.linear import LinearSelector
 from ...selectors.margins import (
@@ -62,7 +62,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
         weights, centre = data.sample_weight, self.fit_intercept
         view = machine_view(data.design, weights, self.standardize, centre)
         n_samples, n_features = data.design.shape
-        design = in_double(blanked(view.design, data.fixed.never))
+        design = in_double(blank_columns(view.design, data.fixed.never))
         always = np.flatnonzero(data.fixed.always)
         C = np.ones(n_samples) if data.sample_weight is None else data.sample_weight
         C = float(self.C) * C
@@ -88,7 +88,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
                 result = solver.solve(self._problem(svm), callback=show)
             plane = result.solution
             results.append(replace(result, solution=None))  # type: ignore[arg-type]
-            self._models.append(_Model.of(svm, plane))
+            self._models.append(_Model.from_plane(svm, plane))
             weights[k, plane.features] = np.abs(plane.weights)
             without = svm.unpenalised_loss()
             if without > 0.0:
@@ -115,7 +115,7 @@ class HingeSelector(MarginPredictions, LinearSelector):
         W = np.zeros((len(self.ranking_), len(self._models)))
         bias = np.zeros(len(self._models))
         for k, model in enumerate(self._models):
-            features, weights, bias[k] = model.at(self.support_)
+            features, weights, bias[k] = model.restrict(self.support_)
             W[features, k] = weights
         coef, intercept = self._units.in_user_units(W)
         self.coef_: np.ndarray = coef.astype(self._dtype)
@@ -137,7 +137,7 @@ class _Model(Savable):
     fit_bias: bool
 
     @classmethod
-    def of(cls, svm: Hinge, plane: SparsePlane) -> _Model:
+    def from_plane(cls, svm: Hinge, plane: SparsePlane) -> _Model:
         if not len(plane.features):  # nothing to take away, so the samples are not needed
             none = np.empty(0)
             alone = plane.features, none, plane.bias, np.empty((0, 0)), none, none, none, none
@@ -155,12 +155,12 @@ class _Model(Savable):
             svm.fit_bias,
         )
 
-    def at(self, support: np.ndarray):
+    def restrict(self, support: np.ndarray):
         """(features, weights, bias) of the last convex program without the unselected features."""
         kept = support[self.features]
         if kept.all():
             return self.features, self.weights, self.bias
         columns, costs, bounds = self.columns[:, kept], self.costs[kept], self.bounds[kept]
-        program = LinearProgram.of(columns, self.y, self.C, costs, bounds, self.fit_bias)
+        program = LinearProgram.from_columns(columns, self.y, self.C, costs, bounds, self.fit_bias)
         plane = HighsSolver().solve(program).solution
         return self.features[kept], plane.weights, plane.bias

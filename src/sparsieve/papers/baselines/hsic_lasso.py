@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_integer, check_real
 from ..._saved import Floats
-from ...design import standardised
+from ...design import standardise_columns
 from ...selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, RandomState, TrainingData
 from ...solvers.base import Path
 from ...validation.target import Target
@@ -174,19 +174,19 @@ class HSICLassoSelector(BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = self._groups(data.design.shape[0])
-        view = standardised(data.design, centre=True, scale=True)
+        view = standardise_columns(data.design, centre=True, scale=True)
         target = target_kernel(data.target)
         fixed = data.fixed
-        seen = view.design.columns(fixed.allowed) if fixed.never.any() else view.design
+        seen = view.design.columns(fixed.candidates) if fixed.never.any() else view.design
         kernels = CentredKernels(seen, groups, target, float(self.max_memory))
-        correlations = np.where(view.constant[fixed.allowed], 0.0, kernels.target_products)
+        correlations = np.where(view.constant[fixed.candidates], 0.0, kernels.target_products)
         problem = NonnegativeLasso(correlations, kernels.products, kernels.target_power)
         n_steps = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT) + fixed.n_always
         found = NonnegativeLARS(n_steps).solve(problem)
-        path, order = found.solution, fixed.allowed[found.solution.order]
+        path, order = found.solution, fixed.candidates[found.solution.order]
         # At the start of the path nothing is kept yet, just as at the strength of the first entry.
         first = path.strengths[:1] if len(order) else np.zeros(1)
-        self.path_: Path = Path.nested(order, strength=np.concatenate([first, path.strengths]))
+        self.path_: Path = Path.from_order(order, strength=np.concatenate([first, path.strengths]))
         self.kernel_weights_, self.lam_ = fixed.spread(path.weights), path.strength
         self._keep_result(
             found,

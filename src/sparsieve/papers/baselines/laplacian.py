@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._checks import check_flag, check_integer, check_real
-from ...design import DesignMatrix, standardised
+from ...design import DesignMatrix, standardise_columns
 from ...design.base import feature_blocks
 from ...selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from .solvers.neighbours import nearest_samples, neighbour_work
@@ -133,8 +133,8 @@ class LaplacianScoreSelector(UnsupervisedSelector):
         return neighbour_work(data.design.shape)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = standardised(data.design, centre=True, scale=self.standardize)
-        seen = view.design.columns(data.fixed.allowed) if data.fixed.never.any() else view.design
+        view = standardise_columns(data.design, centre=True, scale=self.standardize)
+        seen = view.design.columns(data.fixed.candidates) if data.fixed.never.any() else view.design
         self.graph_: sparse.csr_array = heat_graph(seen, int(self.n_neighbors), self.width)
         degrees = np.asarray(self.graph_.sum(axis=1)).ravel()
         scores = np.zeros(data.design.shape[1])

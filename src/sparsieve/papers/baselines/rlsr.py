@@ -155,7 +155,7 @@ class RLSRSelector(LinearSelector):
         data = super()._training_data(X, y, sample_weight)
         if not self.semi_supervised:
             return data
-        target = _without_unlabelled(data.target)
+        target = _drop_unlabelled_class(data.target)
         self.classes_: Any = target.classes
         return replace(data, target=target)
 
@@ -167,7 +167,7 @@ class RLSRSelector(LinearSelector):
         if hidden.any():
             problem, result = self._fit_soft_labels(data, hidden)
         else:
-            problem = self._prepared(data, squared_loss=True)
+            problem = self._make_problem(data, squared_loss=True)
             result = self._solve(problem)
             if self.semi_supervised:
                 self.label_distributions_: np.ndarray = data.target.Y
@@ -198,7 +198,7 @@ class RLSRSelector(LinearSelector):
             target=data.target.rows(labelled),
             sample_weight=None if weights is None else weights[labelled],
         )
-        problem = self._prepared(start, squared_loss=True, compress=False)
+        problem = self._make_problem(start, squared_loss=True, compress=False)
         result = self._solve(problem)
         labels = data.target.Y.astype(np.float64)
         design = data.design.rows(np.flatnonzero(hidden))
@@ -210,7 +210,7 @@ class RLSRSelector(LinearSelector):
                 design.matmul(coef.T * np.reshape(design.unit, (-1, 1))) + intercept
             )
             target = replace(data.target, Y=labels.astype(data.target.Y.dtype))
-            problem = self._prepared(
+            problem = self._make_problem(
                 replace(data, target=target), squared_loss=True, compress=False
             )
             result = self._solve(problem, result)
@@ -222,7 +222,7 @@ class RLSRSelector(LinearSelector):
         return problem, replace(result, trace=trace, n_iter=n_sweeps)
 
 
-def _without_unlabelled(target: Target) -> Target:
+def _drop_unlabelled_class(target: Target) -> Target:
     """The same target with -1 read as "unlabelled" instead of as a class."""
     if target.task != "classification":
         raise ValueError(

@@ -153,7 +153,7 @@ class RPMFSSelector(RobustSelector):
             replace(problem.data, k=k), callback=printer(self.verbose, type(self).__name__)
         )
         self._kept = way.solution.features
-        self._model = ModelOnSupports.of(problem, self._kept, self.tol, MAX_ITER_FIT)
+        self._model = ModelOnSupports.from_features(problem, self._kept, self.tol, MAX_ITER_FIT)
         # Dependent columns may get zero rows; they were chosen all the same.
         ties = row_norms(way.solution.candidate)
         ties[self._kept] += ties.max(initial=0.0) + 1.0

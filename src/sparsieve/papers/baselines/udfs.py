@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..._checks import check_flag, check_integer, check_real, warn_user
-from ...design import standardised
+from ...design import standardise_columns
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...solvers.base import Result, printer
 from .laplacian import UnsupervisedSelector
@@ -153,7 +153,7 @@ class UDFSSelector(UnsupervisedSelector):
         return neighbour_work(data.design.shape) + 1e4 * n_samples + 12.0 * rank**3
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        view = standardised(data.design, centre=True, scale=self.standardize)
+        view = standardise_columns(data.design, centre=True, scale=self.standardize)
         varying = np.flatnonzero(~view.constant & ~data.fixed.never)
         n_features = data.design.shape[1]
         scores = np.zeros(n_features)

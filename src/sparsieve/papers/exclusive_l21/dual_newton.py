@@ -139,7 +139,7 @@ class _Subproblem:
     common: CommonMatrix
     factor: np.ndarray | None = None  # of the common matrix
 
-    def at(self, R, correlations) -> _Point:
+    def evaluate(self, R, correlations) -> _Point:
         V = self.centre + 2.0 * self.sigma * correlations
         W = self.penalty.prox(V, self.sigma)
         apart = W - V
@@ -153,7 +153,7 @@ class _Subproblem:
         """Solve (I + 2 sigma X J X') step = residual, roughly."""
         signs = np.sign(point.W)
         dense = self._is_dense(np.count_nonzero(signs, axis=0))
-        apply, precondition = self._shared(signs) if dense else self._per_output(signs)
+        apply, precondition = self._mean_preconditioner(signs) if dense else self._per_output(signs)
         return conjugate_gradients(
             apply,
             point.residual(self.Y),
@@ -174,7 +174,7 @@ class _Subproblem:
         q = self.sigma * self.beta
         return 4.0 * self.sigma * q / (1.0 + 2.0 * q * counts)
 
-    def _shared(self, signs):
+    def _mean_preconditioner(self, signs):
         """Products with X, preconditioned by the mean of the outputs' matrices."""
         strengths = self._strengths(np.count_nonzero(signs, axis=1))
         if self.factor is None:  # good enough for all Newton steps of the subproblem
@@ -223,7 +223,7 @@ class _Subproblem:
 def _maximise(subproblem: _Subproblem, R, correlations, max_steps: int):
     """Newton's method with a line search on the dual of a subproblem."""
     design = subproblem.design
-    point = subproblem.at(R, correlations)
+    point = subproblem.evaluate(R, correlations)
     for step in range(min(MAX_NEWTON, max_steps) + 1):
         point.fitted = design.matmul(point.W)
         if step == min(MAX_NEWTON, max_steps):
@@ -240,7 +240,7 @@ def _maximise(subproblem: _Subproblem, R, correlations, max_steps: int):
         change = design.rmatmul(direction)
         length = 1.0
         while True:
-            trial = subproblem.at(
+            trial = subproblem.evaluate(
                 point.R + length * direction, point.correlations + length * change
             )
             if trial.value <= point.value + 1e-4 * length * slope + slack or length < 1e-3:

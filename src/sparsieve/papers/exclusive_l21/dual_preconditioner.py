@@ -52,7 +52,7 @@ class OwnMatrix:
         if self.sums is None:
             self.sums = _OuterProducts(self.design), _OuterProducts(self.design)
         for kept, used in zip(self.sums, (alone, tied), strict=True):
-            kept.move_to(used)
+            kept.update_features(used)
         matrix = weights[0] * self.sums[0].matrix
         matrix += weights[1] * self.sums[1].matrix
         return _by_factor(matrix)
@@ -91,7 +91,7 @@ class _OuterProducts:
         self.used = np.zeros(design.shape[1], dtype=bool)
         self.matrix = outer_products(design, np.empty(0, dtype=np.int64))
 
-    def move_to(self, features: np.ndarray) -> None:
+    def update_features(self, features: np.ndarray) -> None:
         used = np.zeros_like(self.used)
         used[features] = True
         changed = np.flatnonzero(used != self.used)
@@ -120,7 +120,7 @@ class _Gram:
 
     def solver(self, alone: np.ndarray, tied: np.ndarray, weights: np.ndarray) -> Solve:
         """By Woodbury's identity."""
-        self._move_to(np.concatenate([alone, tied]))
+        self._update_features(np.concatenate([alone, tied]))
         size = len(self.features)
         if not size:
             return np.copy
@@ -129,7 +129,7 @@ class _Gram:
         columns = self.columns[:, :size]
         return lambda v: v - columns @ (roots * inner(roots * (v @ columns)))
 
-    def _move_to(self, features: np.ndarray) -> None:
+    def _update_features(self, features: np.ndarray) -> None:
         """Let those that come take the places of those that go; the last close the gaps left."""
         places = np.flatnonzero(~np.isin(self.features, features))
         come = np.setdiff1d(features, self.features)

@@ -25,7 +25,7 @@ class SplitIterate(NamedTuple):
     Z: np.ndarray
 
     @property
-    def apart(self) -> float:
+    def copy_distance(self) -> float:
         """How far the copies are apart."""
         return float(np.abs(self.Z - self.W).max(initial=0.0))
 
@@ -98,7 +98,10 @@ class ExclusiveALM:
             event = Event(len(trace), value, solution=iterate)
             if not np.isfinite(value) or (callback is not None and callback(event)):
                 break
-            if abs(value - previous) <= self.change * previous and iterate.apart <= self.split:
+            if (
+                abs(value - previous) <= self.change * previous
+                and iterate.copy_distance <= self.split
+            ):
                 break
         # The residual that was updated along the way has drifted: certify with a fresh one.
         R = Y - X @ W

@@ -101,7 +101,7 @@ class ExclusiveSelector(LinearSelector):
         """What solves this problem."""
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        problem = self._prepared(data, squared_loss=True)
+        problem = self._make_problem(data, squared_loss=True)
         alpha, beta = self._strengths(problem, data.total_weight)
         if self.target_sparsity is None:
             result = self._solve(problem, ExclusiveL21(alpha, beta))
@@ -110,7 +110,7 @@ class ExclusiveSelector(LinearSelector):
             alpha, beta, result = self._match_sparsity(problem, alpha, beta, wanted)
         W = result.solution.W
         share_among_copies(problem.design, W)
-        self._W = problem.units.completed(W)
+        self._W = problem.units.add_covariates(W)
         self._keep_coefficients(*problem.units.coefficients(W))
         self.beta_: float = beta
         if hasattr(self, "alpha"):  # the exclusive lasso has none
@@ -364,7 +364,9 @@ class ExclusiveL21Selector(HasSolver, ExclusiveSelector):
         settings = resolve_solver(self.solver, self._solvers)
         if isinstance(settings, ALM) and settings.init == "gaussian":
             shape = problem.design.shape[1], problem.Y.shape[1]
-            return problem.at(np.random.default_rng(settings.random_state).standard_normal(shape))
+            return problem.make_result(
+                np.random.default_rng(settings.random_state).standard_normal(shape)
+            )
         return None
 
 

@@ -24,7 +24,7 @@ from ...solvers.engines.dca import DCA
 from .kernel_svm import MAX_DENSE_HESSIAN, KernelMachine, KernelSVM, SemismoothNewton
 from .kernel_weights import KernelWeights, WeightProgram
 from .kernels import CombinedKernel, KernelBank
-from .scaling import rescaled, scaled_to_enter
+from .scaling import rescale, scaled_to_enter
 
 # Rounds over all features before the working set is screened, and how many features it then has.
 UNSCREENED_ROUNDS = 3
@@ -51,7 +51,7 @@ class MKLModel(Savable):
         self, weights: KernelWeights, start: Result[KernelMachine] | None = None
     ) -> Result[KernelMachine]:
         """The optimal coefficients and bias for these weights."""
-        A = self.bank.combined(weights.features, weights.d)
+        A = self.bank.combine_directions(weights.features, weights.d)
         shift = float(weights.d @ self.bank.shifts(weights.features))
         return self._machine(A, shift, start)
 
@@ -64,7 +64,7 @@ class MKLModel(Savable):
         n_features = self.bank.n_features
         features = np.unique(np.linspace(0, n_features - 1, self.n_averaged).astype(np.int64))
         share = np.ones(len(features)) if weights is None else weights[features]
-        A = self.bank.combined(features, share / share.sum(), keep=False)
+        A = self.bank.combine_directions(features, share / share.sum(), keep=False)
         return self._machine(A, A.shift(), None)
 
     @property
@@ -135,7 +135,7 @@ class SparseKernelMachine:
     contributions: np.ndarray
 
     @classmethod
-    def of(
+    def from_program(
         cls, program: WeightProgram, weights: KernelWeights, u: np.ndarray
     ) -> SparseKernelMachine:
         """Read gains and contributions off the program of the coefficients ``u``."""
@@ -147,7 +147,7 @@ class SparseKernelMachine:
         return Result(machine, np.inf, np.inf, 0, False)
 
     @classmethod
-    def starting_at(cls, d: np.ndarray) -> Result[SparseKernelMachine]:
+    def from_weights(cls, d: np.ndarray) -> Result[SparseKernelMachine]:
         """A start at the kernel with these weights of all features, nothing solved yet."""
         features, none = np.flatnonzero(d), np.empty(0)
         machine = cls(KernelWeights(features, d[features], 0.0), none, none, none)
@@ -217,14 +217,14 @@ class AlternatingMKL:
                 if converged or stalled or stop:
                     break
             if members is None and len(trace) - n_before >= UNSCREENED_ROUNDS - 1:
-                members = screened(program, weights)
+                members = screen_features(program, weights)
             run = dca.solve(program, weights)
             if not trace and not len(run.solution.d):
                 machine = scaled_to_enter(program, machine)
                 program = WeightProgram(model, machine.solution.u)
                 run = dca.solve(program, weights)
             weights = run.solution
-            weights, machine = rescaled(model, program, weights, machine)
+            weights, machine = rescale(model, program, weights, machine)
             machine = model.coefficients(weights, machine)
             new = model.objective(machine, weights)
             if before is not None and np.array_equal(before.features, weights.features):
@@ -233,7 +233,7 @@ class AlternatingMKL:
             stalled = not objective - new > 1e-13 * abs(new)
             objective = new
             trace.append(objective)
-        found = SparseKernelMachine.of(program, weights, machine.solution.u)
+        found = SparseKernelMachine.from_program(program, weights, machine.solution.u)
         return Result(found, objective, optimality, len(trace), converged, trace)
 
     @staticmethod
@@ -243,7 +243,7 @@ class AlternatingMKL:
         return min(stationarity, objective / model.without_features())
 
 
-def screened(program: WeightProgram, weights: KernelWeights) -> np.ndarray | None:
+def screen_features(program: WeightProgram, weights: KernelWeights) -> np.ndarray | None:
     """The features nearest to being used; None where they would be half of all."""
     count = max(SCREENED_FEATURES, 10 * len(weights.features))
     gains = program.gains(weights)
@@ -278,7 +278,7 @@ def _newton_step(model: MKLModel, weights: KernelWeights, machine: KernelMachine
     weights alone, the surrogate taken by its tangent. E - D'H^-1 D is made positive definite.
     """
     bank, s, y = model.bank, model.bank.roots, model.y
-    kernel = bank.combined(weights.features, weights.d)
+    kernel = bank.combine_directions(weights.features, weights.d)
     if len(kernel.inner) > MAX_DENSE_HESSIAN:
         return None
     P = bank.apply(machine.u, weights.features)

@@ -129,8 +129,8 @@ class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
             model = self._model(bank, y)
             result = self._best_of_starts(model)
             results.append(result)
-            machine = FittedKernelMachine.of(model, result.solution)
-            self._machines.append(machine.among(fixed.allowed))
+            machine = FittedKernelMachine.from_model(model, result.solution)
+            self._machines.append(machine.among(fixed.candidates))
         self._keep_result(results, measure="a stationarity residual of")
         found = [result.solution for result in results]
         used = np.unique(np.concatenate([one.weights.features for one in found]))
@@ -149,7 +149,7 @@ class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
         )
 
     def _model(self, bank: KernelBank, y: np.ndarray) -> MKLModel:
-        model = PublishedMKLModel if self._as_published() else MKLModel
+        model = PublishedMKLModel if self._uses_published_solver() else MKLModel
         return model(
             bank,
             y,
@@ -183,10 +183,10 @@ class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
             values,
             kernel,
             data.sample_weight,
-            centred=not self._as_published(),
+            centred=not self._uses_published_solver(),
             max_memory=int(self.max_memory),
         )
-        if self._as_published() or bank.ranks.max() >= n_samples:
+        if self._uses_published_solver() or bank.ranks.max() >= n_samples:
             check_memory(
                 f"{type(self).__name__} needs kernel matrices of n_samples x n_samples, which",
                 4 * 8 * n_samples**2,
@@ -209,7 +209,7 @@ class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
         assert best is not None
         return best
 
-    def _as_published(self) -> bool:
+    def _uses_published_solver(self) -> bool:
         return isinstance(resolve_solver(self.solver, self._solvers), AlternatingDC)
 
     def _printer(self, note: str) -> Callback | None:
@@ -228,12 +228,12 @@ class MKLSelector(HasSolver, MarginPredictions, BaseSelector):
             mixture[rng.uniform(size=len(mixture)) > 0.2] = 0.0
             if not mixture.any():
                 mixture[:] = 1.0
-            yield SparseKernelMachine.starting_at(mixture)
+            yield SparseKernelMachine.from_weights(mixture)
 
     # The fitted machines --------------------------------------------------------------------
 
     def _refit(self, n_chosen: int) -> None:
-        machines = [machine.at(self.support_) for machine in self._machines]
+        machines = [machine.restrict(self.support_) for machine in self._machines]
         self._used = machines
         n_features = len(self.ranking_)
         self.kernel_weights_ = np.array([m.weights.dense(n_features) for m in machines])

@@ -65,7 +65,7 @@ def choose_kernel(
         margins = _margins_out_of_fold(trial, X, codes, counts, n_folds)
         hinge = np.maximum(0.0, 1.0 - signs * margins)
         loss = float(counts @ (hinge**2).sum(axis=1))
-        accuracy = float(counts @ (_decided(margins) == codes)) / float(counts.sum())
+        accuracy = float(counts @ (_decide_classes(margins) == codes)) / float(counts.sum())
         accuracies[str(kernel)] = accuracy
         if (accuracy, -loss) > best_key:
             best, best_key = kernel, (accuracy, -loss)
@@ -88,7 +88,7 @@ def _margins_out_of_fold(trial, X, codes, counts, n_folds) -> np.ndarray:
     return margins.reshape(len(codes), -1)
 
 
-def _decided(margins: np.ndarray) -> np.ndarray:
+def _decide_classes(margins: np.ndarray) -> np.ndarray:
     """The class of every sample; of margins that only rounding tells apart the first."""
     if margins.shape[1] == 1:
         return (margins[:, 0] > 0).astype(int)

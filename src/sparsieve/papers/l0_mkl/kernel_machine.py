@@ -31,7 +31,7 @@ class FittedKernelMachine(Savable):
     intercept: float
 
     @classmethod
-    def of(cls, model: MKLModel, found: SparseKernelMachine) -> FittedKernelMachine:
+    def from_model(cls, model: MKLModel, found: SparseKernelMachine) -> FittedKernelMachine:
         """Keep what the machine needs of the model."""
         small = replace(model, bank=_part(model.bank, found.weights.features))
         return cls._assemble(small, found.weights, KernelMachine(found.u, found.weights.bias))
@@ -41,7 +41,7 @@ class FittedKernelMachine(Savable):
         weights = replace(self.weights, features=places[self.weights.features])
         return replace(self, weights=weights)
 
-    def at(self, support: np.ndarray) -> FittedKernelMachine:
+    def restrict(self, support: np.ndarray) -> FittedKernelMachine:
         """Without the unselected features, the coefficients solved again for the others.
 
         The published method keeps its coefficients: solved again, they might have no end.

@@ -226,7 +226,7 @@ class WeightProgram:
                 worst = worst[np.argpartition(-score[worst], count - 1)[:count]]
             worst = worst[np.argsort(-score[worst], kind="stable")]
             features = self.members[worst]
-            if not self.ridge or self.bank.shifts_known(features):
+            if not self.ridge or self.bank.has_shifts(features):
                 return features
             score[worst] = base[worst] - self.ridge * self.bank.shifts(features)
 

@@ -165,4 +165,4 @@ class L0MKLSelector(MKLSelector):
     def _largest_weight(self) -> float:
         if self.d_max is not None:
             return float(self.d_max)
-        return np.inf if self._as_published() else 1.0
+        return np.inf if self._uses_published_solver() else 1.0

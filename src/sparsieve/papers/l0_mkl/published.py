@@ -98,7 +98,7 @@ class PublishedMKL:
                 break
         kept = weights.d >= self.min_weight
         weights = KernelWeights(weights.features[kept], weights.d[kept], weights.bias)
-        found = SparseKernelMachine.of(program, weights, machine.u)
+        found = SparseKernelMachine.from_program(program, weights, machine.u)
         return Result(found, trace[-1], change, len(trace), converged, trace)
 
     def coefficients(

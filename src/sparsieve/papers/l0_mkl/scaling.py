@@ -39,15 +39,15 @@ def scaled_to_enter(
     gain = np.where(charge > 0, slope * np.abs(slope) / np.maximum(charge, 1e-300), 0)
     best = int(np.argmax(gain))
     t = 2.0 * charge[best] / slope[best]
-    return divided(machine, t) if t > 0 else machine
+    return divide_coefficients(machine, t) if t > 0 else machine
 
 
-def divided(machine: Result[KernelMachine], t: float) -> Result[KernelMachine]:
+def divide_coefficients(machine: Result[KernelMachine], t: float) -> Result[KernelMachine]:
     """The machine with coefficients u / t."""
     return replace(machine, solution=replace(machine.solution, u=machine.solution.u / t))
 
 
-def rescaled(
+def rescale(
     model: MKLModel, program: WeightProgram, weights: KernelWeights, machine: Result[KernelMachine]
 ) -> tuple[KernelWeights, Result[KernelMachine]]:
     """Weights t d and coefficients u / t with the best t; the loss does not depend on it.
@@ -70,14 +70,14 @@ def rescaled(
     span = (min(-12.0, longest - 1.0), longest)
     found = minimize_scalar(along, bounds=span, method="bounded", options={"xatol": 1e-8})
     candidates = [0.0, longest] if np.isfinite(model.d_max) else [0.0]
-    best = min([_sharpened(float(found.x), slope), *candidates], key=along)
+    best = min([_sharpen(float(found.x), slope), *candidates], key=along)
     t = float(np.exp(best))
     d = t * weights.d
     d[d >= model.d_max * (1.0 - 1e-12)] = model.d_max  # at the limit but for rounding
-    return replace(weights, d=d), divided(machine, t)
+    return replace(weights, d=d), divide_coefficients(machine, t)
 
 
-def _sharpened(x: float, slope) -> float:
+def _sharpen(x: float, slope) -> float:
     """The zero of the slope next to a minimum that was found by values alone.
 
     Values see a minimum only to half of the digits; rounding would then decide the scale.

@@ -52,7 +52,7 @@ class PlainAlternation:
         decrease = np.inf
         while True:
             program = WeightProgram(problem, machine.solution.u)
-            found = SparseKernelMachine.of(program, weights, machine.solution.u)
+            found = SparseKernelMachine.from_program(program, weights, machine.solution.u)
             if len(trace) >= self.max_iter or decrease <= self.tol:
                 break
             weights = dca.solve(program, weights).solution

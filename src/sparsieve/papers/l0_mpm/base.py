@@ -70,14 +70,14 @@ class MinimaxSelector(MarginPredictions, BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         design, spread = data.allowed_design, data.fixed.spread
-        free = np.flatnonzero(data.fixed.always[data.fixed.allowed])
+        free = np.flatnonzero(data.fixed.always[data.fixed.candidates])
         view = machine_view(design, data.sample_weight, self.standardize)
         results = self._results(data, design, view.design, free, self._auto_ridge_share)
         coef, sizes = keep_planes(self, data, view, results, design.dtype)
         self.coef_: np.ndarray = spread(coef)
         self._keep_result(results)
         sizes[:, free] = 0.0
-        shares = _rounded(sizes.max(axis=0))
+        shares = _round_scores(sizes.max(axis=0))
         accuracy = float(np.mean([result.solution.accuracy for result in results]))
         slopes, alone = np.max(self._slopes, axis=0)
         del self._slopes
@@ -136,7 +136,7 @@ def _on_first_copies(weights: np.ndarray, design: DesignMatrix, free: np.ndarray
     return weights
 
 
-def _rounded(scores: np.ndarray) -> np.ndarray:
+def _round_scores(scores: np.ndarray) -> np.ndarray:
     """Scores without the digits that the cone solver leaves to chance.
 
     It shares the weight of equal columns evenly, but only up to its accuracy; rounding lets
@@ -174,18 +174,18 @@ class LevelSelector(MinimaxSelector):
         if best is not None and level >= reach * (1.0 - 1e-9) and not self._counts():
             return self._dense(task, best, np.arange(moments.n_features))
         if np.any(moments.difference[task.free]):
-            alone = MPM().solve(Minimax(moments.restricted(task.free)))
+            alone = MPM().solve(Minimax(moments.restrict(task.free)))
             if alone.solution.accuracy >= level * (1.0 - 1e-9):
                 return self._dense(task, alone, task.free)
         try:
-            return self._solve_at(task, level, callback)
+            return self._solve_level(task, level, callback)
         except InfeasibleError:
             if best is not None:
                 raise ConeFailure from None
         # The rare case: the difference of the means lies in the span of the spread.
         best = MPM().solve(Minimax(moments))
         self._asked[-1] = self._level(task, best.solution.accuracy)
-        return self._solve_at(task, self._asked[-1], callback)
+        return self._solve_level(task, self._asked[-1], callback)
 
     def _level(self, task: TwoClassTask, best: float) -> float:
         if isinstance(self.delta, str):  # "auto"
@@ -203,7 +203,7 @@ class LevelSelector(MinimaxSelector):
         return False
 
     @abstractmethod
-    def _solve_at(
+    def _solve_level(
         self, task: TwoClassTask, level: float, callback: Callback | None
     ) -> Result[Hyperplane]:
         """The sparsest hyperplane that reaches this level."""

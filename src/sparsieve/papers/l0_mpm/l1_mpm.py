@@ -115,6 +115,6 @@ class L1MPMSelector(LevelSelector):
     def _objective(self, weights) -> float:
         return float(np.abs(weights).sum())
 
-    def _solve_at(self, task, level, callback) -> Result[Hyperplane]:
+    def _solve_level(self, task, level, callback) -> Result[Hyperplane]:
         problem = task.problem(level=level)
         return L1MPM(self.tol, self.max_iter).solve(problem, callback=callback)

@@ -152,7 +152,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
             return float(np.count_nonzero(weights))
         return surrogate(self.surrogate, self.theta).total(weights)
 
-    def _solve_at(self, task, level, callback) -> Result[Hyperplane]:
+    def _solve_level(self, task, level, callback) -> Result[Hyperplane]:
         counted = surrogate(self.surrogate, self.theta)
         problem = replace(task.problem(level=level), surrogate=counted)
         if self._counts():
@@ -176,7 +176,7 @@ class L0MPMSelector(HasSolver, LevelSelector):
                 start = L0MPM(self.max_iter, self.tol).solve(problem)
         found = BestSubset(float(settings.time_limit)).solve(problem, start, callback)
         support = found.solution.support
-        restricted = Minimax(task.moments.restricted(support))
+        restricted = Minimax(task.moments.restrict(support))
         best = self._dense(task, MPM().solve(restricted), support)
         gap = found.optimality
         return Result(

@@ -74,8 +74,8 @@ def two_class_tasks(
     codes, classes, sample_weight = data.target.codes, estimator.classes_, data.sample_weight
     for positive, negative in class_pairs(len(classes), estimator.multi_class):
         others = codes != positive if negative is None else codes == negative
-        first = SampleGroup.of(np.flatnonzero(codes == positive), sample_weight)
-        second = SampleGroup.of(np.flatnonzero(others), sample_weight)
+        first = SampleGroup.from_rows(np.flatnonzero(codes == positive), sample_weight)
+        second = SampleGroup.from_rows(np.flatnonzero(others), sample_weight)
         moments = TwoClassMoments(view, first, second, estimator.ridge, auto_share)
         task = TwoClassTask(positive, negative, moments, np.asarray(free, dtype=np.int64))
         typical_size = float(np.sqrt(np.max(moments.variances)))

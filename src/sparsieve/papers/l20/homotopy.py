@@ -55,7 +55,7 @@ def fit_homotopy(
     )
     equations = LeastSquares(design, problem.Y, ridge=ridge)
     W = _initial(settings.init, problem, selector.random_state)
-    start = None if W is None else equations.at(W)
+    start = None if W is None else equations.make_result(W)
     show = printer(selector.verbose, type(selector).__name__)
     result = solver.solve(equations, start, show)
     found, W = result.solution, result.solution.W
@@ -69,16 +69,18 @@ def fit_homotopy(
         complete=settings.fill,
     )
     order = np.argsort(scores.ranking(), kind="stable")[: scores.n_kept]
-    selector.path_ = Path.nested(order, strength=np.append(entry, found.entered[order]))
+    selector.path_ = Path.from_order(order, strength=np.append(entry, found.entered[order]))
     value = result.objective - found.lam * len(order)
     coef, intercept = problem.units.coefficients(W)
     selector._own = SupportFit(coef, intercept, value, result.optimality)
-    selector._model = SupportLeastSquares.of(problem, order, ridge)
+    selector._model = SupportLeastSquares.factorise(problem, order, ridge)
     selector.lam_ = min(final, found.lam)
     if len(order) or not result.converged or selector.lam is None:
         selector._keep_result(result)
     else:
-        _keep_empty(selector, result, _best_alone(problem, ridge) - selector.lam, power, entry)
+        _keep_empty(
+            selector, result, _best_single_gain(problem, ridge) - selector.lam, power, entry
+        )
         if selector.converged_ and data.fixed.n_always == 0:
             warn_of_no_feature(selector.lam, data.choices.unit)
     return scores
@@ -103,7 +105,7 @@ def _keep_empty(
     )
 
 
-def _best_alone(problem: Prepared, ridge: float) -> float:
+def _best_single_gain(problem: Prepared, ridge: float) -> float:
     """By how much the best single feature lowers the objective, without its price."""
     gains = 0.5 * row_norms(np.asarray(problem.design.rmatmul(problem.Y), dtype=np.float64)) ** 2
     sizes = np.asarray(problem.design.column_sq_norms(), dtype=np.float64) + ridge

@@ -178,12 +178,12 @@ class HomotopyIHT:
         gradient = state.gradient()
         while True:
             target = state.W - gradient / L
-            active = penalty.kept(target, 1.0 / L)
+            active = penalty.surviving_rows(target, 1.0 / L)
             W = np.zeros_like(target)
             W[active] = target[active]
             moved = W - state.W
             length = float(np.vdot(moved, moved))
-            trial = state.at(W, active)
+            trial = state.move(W, active)
             new_value = trial.smooth() + trial.price(penalty.lam)
             # Rounding hides decreases below this; without the allowance L would grow for ever.
             slack = 1e-14 * abs(value) if W.dtype == np.float64 else 1e-6 * abs(value)
@@ -260,9 +260,9 @@ class _Iterate:
         W = np.zeros((design.shape[1], Y.shape[1]))
         if start is not None:
             W = start.solution.W
-        self._set(W, np.flatnonzero(W.any(axis=1)))
+        self._assign(W, np.flatnonzero(W.any(axis=1)))
 
-    def _set(self, W, active):
+    def _assign(self, W, active):
         self.W = W.astype(self.Y.dtype, copy=False)
         self.active = active
         if len(self.active) < GATHERED_MAX_SHARE * len(W):
@@ -271,10 +271,10 @@ class _Iterate:
             product = self.design.matmul(self.W)
         self.residual = product - self.Y
 
-    def at(self, W, active) -> _Iterate:
+    def move(self, W, active) -> _Iterate:
         """The same data at another W, whose nonzero rows are ``active``."""
         other = copy.copy(self)
-        other._set(W, active)
+        other._assign(W, active)
         return other
 
     def price(self, lam: float) -> float:

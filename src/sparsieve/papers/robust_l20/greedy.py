@@ -150,13 +150,13 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
         self, fit: Candidate, candidates: np.ndarray, correlations: np.ndarray
     ) -> np.ndarray:
         """What these features would gain, roughly."""
-        columns, weight, cross, gram = self._beside(fit, candidates)
+        columns, weight, cross, gram = self._candidate_products(fit, candidates)
         explained = np.einsum("ij,ij->j", cross, np.linalg.solve(gram, cross))
         square = np.einsum("ij,ij->j", columns, columns * weight[:, None])
         rest = np.maximum(square - explained, 1e-8 * square + 1e-300)
         return np.maximum(correlations - self.alpha, 0.0) ** 2 / rest
 
-    def _beside(self, fit: Candidate, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _candidate_products(self, fit: Candidate, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
         """Columns of candidates, weights of samples, and weighted products with the support."""
         columns = self.problem.columns(candidates)
         sizes = np.maximum(fit.sizes, MIN_RESIDUAL_SHARE * self.problem.mean(fit.sizes))
@@ -206,7 +206,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
             current = self.fit(features, current)
             entering, correlations = self.gaining(current, 1, by_correlation)
             if 1 < len(features) < n_steps and self._open(current, correlations):
-                better = self.tried(current, *self._exchanged(current, entering, 1))
+                better = self.try_support(current, *self._exchange(current, entering, 1))
                 if better is not None:
                     current = better
                     entering, _ = self.gaining(current, 1, by_correlation)
@@ -248,7 +248,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
         for count in EXCHANGE_SIZES:
             for features in entering:
                 if count <= min(len(features), len(fit.features)):
-                    yield self._exchanged(fit, features, count)
+                    yield self._exchange(fit, features, count)
         # One feature for what is entering in its absence, the cheapest first.
         n_out, n_in = (len(fit.features), ALL_SWAPS_MAX_FEATURES) if self._small else (6, 2)
         for place in np.argsort(self.costs(fit), kind="stable")[:n_out]:
@@ -257,7 +257,7 @@ class SupportSearch(SupportFits, Exchanges[Candidate]):
             for feature in fresh[fresh != fit.features[place]][:n_in]:
                 yield self._proposal(np.append(rest.features, feature), rest)
 
-    def _exchanged(self, fit: Candidate, entering: np.ndarray, count: int) -> Proposal[Candidate]:
+    def _exchange(self, fit: Candidate, entering: np.ndarray, count: int) -> Proposal[Candidate]:
         """Replace the ``count`` cheapest features by the most entering."""
         kept = np.sort(np.argsort(self.costs(fit), kind="stable")[count:])
         return self._proposal(np.concatenate([fit.features[kept], entering[:count]]), fit)

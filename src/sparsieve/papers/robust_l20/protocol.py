@@ -48,7 +48,7 @@ def over_limits(
         yield k, last
 
 
-def limits_up_to(settings: NmAPG, k: int) -> list[int]:
+def limit_path(settings: NmAPG, k: int) -> list[int]:
     """The limits that are solved on the way to this one, which is the last."""
     on_the_way = range(1, LIMITS + 1) if settings.limits is None else settings.limits
     return [*sorted({int(limit) for limit in on_the_way if limit < k}), k]

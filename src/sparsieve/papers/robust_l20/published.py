@@ -81,7 +81,7 @@ class NonmonotoneAPG:
                 trace.append(run.objective())
                 if len(trace) > 1:
                     change = relative(abs(trace[-1] - trace[-2]), trace[-1])
-                arrived = change <= self.tol or run.moved() <= self.step_tol
+                arrived = change <= self.tol or run.step_length() <= self.step_tol
                 stop = callback is not None and callback(Event(len(trace), trace[-1], change))
                 if arrived or stop:
                     break
@@ -164,7 +164,7 @@ class _Run:
         self.tried = self.now
         self.change, self.XW_change = np.zeros_like(self.now.W), np.zeros_like(self.Y)
         self.t_last, self.t = 0.0, 1.0
-        self.average = self._smoothed(self.now)
+        self.average = self._smooth_objective(self.now)
         self.q = 1.0
 
     def step(self) -> None:
@@ -174,11 +174,11 @@ class _Run:
         U = last.W + ahead * (tried.W - last.W) + back * self.change
         XU = last.XW + ahead * (tried.XW - last.XW) + back * self.XW_change
         self.tried = self.now = self._proximal_step(U, XU)
-        value = self._smoothed(self.tried)
+        value = self._smooth_objective(self.tried)
         U -= self.tried.W
         if not value <= self.average - 0.5 * self.delta * float(np.vdot(U, U)):
             other = self._proximal_step(last.W, last.XW)
-            at_other = self._smoothed(other)
+            at_other = self._smooth_objective(other)
             if not value <= at_other:
                 self.now, value = other, at_other
         self.change, self.XW_change = self.now.W - last.W, self.now.XW - last.XW
@@ -215,7 +215,7 @@ class _Run:
         image += self.free @ W[self.n_features :]
         return image
 
-    def _smoothed(self, point: _Point) -> float:
+    def _smooth_objective(self, point: _Point) -> float:
         loss = float(self.problem.weights @ smoothed_norms(point.losses, self.mu))
         kept = self.penalty.alpha * smoothed_norms(point.norms, self.mu).sum()
         return loss + float(kept) + self.gap.rho * point.gap
@@ -226,7 +226,7 @@ class _Run:
         kept = self.penalty.alpha * self.now.norms.sum()
         return loss + float(kept + self.penalty.rho * self.now.gap)
 
-    def moved(self) -> float:
+    def step_length(self) -> float:
         """Length of the last step, relative to the norm of W or 1."""
         length = float(np.linalg.norm(self.change))
         return length / max(float(np.linalg.norm(self.now.W)), 1.0)

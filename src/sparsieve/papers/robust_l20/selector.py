@@ -25,7 +25,7 @@ from ...solvers.base import Path, Result
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from .greedy import GreedyExchange, SupportPath
-from .protocol import chosen_rho, is_first_step, limits_up_to, nmapg, over_limits
+from .protocol import chosen_rho, is_first_step, limit_path, nmapg, over_limits
 
 DEFAULT_SHARE = 0.5
 # Where lam decides: the first length of a path to try, and how far to look for features that
@@ -213,14 +213,16 @@ class RobustL20Selector(HasSolver, RobustSelector):
             if self.lam is not None:
                 count = int(np.argmin(np.asarray(self.path_.objective)))
         else:
-            found = self._penalised(problem, settings, count)
+            found = self._rank_by_penalty(problem, settings, count)
         self._supports = found.solution.path.supports
         self._leftover = found.solution.correlations
         self._constant = constant
         way: Result = found
         self._way = replace(way, solution=None)  # a fitted selector stays small
         limits = float(self.tol), self._iterations(RobustGreedySearch())
-        self._model = ModelOnSupports.of(problem, np.concatenate(self._supports), *limits)
+        self._model = ModelOnSupports.from_features(
+            problem, np.concatenate(self._supports), *limits
+        )
         # Scores and ranking belong to a number of features: `_set_support` finds them.
         nothing = np.zeros(len(self._constant))
         return FeatureScores(
@@ -253,17 +255,19 @@ class RobustL20Selector(HasSolver, RobustSelector):
             length = min(2 * length, most)
         path = replace(path, objective=objective)
         if settings.compare is not None and length:
-            path = self._compared(problem, settings.compare, path)
+            path = self._improve_last_support(problem, settings.compare, path)
         trace = np.asarray(path.objective).tolist()
         solution = replace(found.solution, path=path)
         return replace(found, solution=solution, objective=trace[-1], trace=trace)
 
-    def _compared(self, problem: RobustProblem, rival: NmAPG | IRLS, path: Path) -> Path:
+    def _improve_last_support(
+        self, problem: RobustProblem, rival: NmAPG | IRLS, path: Path
+    ) -> Path:
         """The path with the best of its last support, the rival's, and the latter improved."""
-        theirs = self._penalised(problem, rival, len(path))
+        theirs = self._rank_by_penalty(problem, rival, len(path))
         improved = GreedyExchange().solve(problem.data, theirs)
         candidates = [path.features, *(r.solution.path.features for r in (theirs, improved))]
-        model = ModelOnSupports.of(
+        model = ModelOnSupports.from_features(
             problem, np.concatenate(candidates), self.tol, RobustGreedySearch.max_iter
         )
         objectives = [model.fit(features).objective for features in candidates]
@@ -272,7 +276,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         objective[-1] = objectives[best] + self.lam_ * len(path)
         return Path([*path.supports[:-1], candidates[best]], objective)
 
-    def _penalised(
+    def _rank_by_penalty(
         self, problem: RobustProblem, settings: SolverSettings, count: int
     ) -> Result[SupportPath]:
         """Rows of the penalised solution, the longest first; sets what is known of it."""
@@ -284,7 +288,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
         found: Result[Any]
         if isinstance(settings, NmAPG):
             solver, supports = nmapg(settings, max_iter), [np.empty(0, dtype=np.int64)]
-            for limit, found in over_limits(solver, data, limits_up_to(settings, k)):
+            for limit, found in over_limits(solver, data, limit_path(settings, k)):
                 order = _longest(found, problem.constant)[:limit]
                 supports += [order[:size] for size in range(len(supports), limit + 1)]
             path = Path(supports)
@@ -298,7 +302,7 @@ class RobustL20Selector(HasSolver, RobustSelector):
             found = replace(found, converged=found.optimality <= self.tol)
         else:
             found = ReweightedLeastSquares(max_iter, float(self.tol)).solve(replace(data, k=k))
-            path = Path.nested(_longest(found, problem.constant)[:k])
+            path = Path.from_order(_longest(found, problem.constant)[:k])
         self.penalised_objective_: float = found.objective
         norms = np.where(problem.constant, 0.0, row_norms(found.solution.W))
         way: Result[Any] = found

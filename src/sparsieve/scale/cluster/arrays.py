@@ -20,11 +20,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from ..._checks import listed
+from ..._checks import format_names
 from ...design.base import DesignMatrix, Index
-from ...design.blocks.row_blocks import RowBlockedDesign, added
+from ...design.blocks.row_blocks import RowBlockedDesign, add_results
 from ...design.external import check_matrix, real_dtype
-from .cluster import computed, kept, n_threads, tree
+from .cluster import compute_results, n_threads, persist_chunks, tree
 
 
 class Recipe:
@@ -40,7 +40,7 @@ class Recipe:
     def __init__(self, shape: tuple[Any, ...], key: Any, tasks: dict[Any, Any]):
         self.shape, self.key, self.tasks = shape, key, tasks
 
-    def made(self, given: Any) -> Any:
+    def make_chunk(self, given: Any) -> Any:
         """The chunk, here and now: of the sources it is read from, or the one that was given."""
         chunk = given
         if self.tasks:
@@ -96,7 +96,7 @@ def _cone(graph: dict[str, Any], key: Any) -> set[Any] | None:
     seen = {key}
     waiting = [key]
     while waiting:
-        for needed in _needed(graph, waiting.pop()):
+        for needed in _dependencies(graph, waiting.pop()):
             if needed is None:
                 return None
             if needed not in seen:
@@ -105,7 +105,7 @@ def _cone(graph: dict[str, Any], key: Any) -> set[Any] | None:
     return seen
 
 
-def _needed(graph: dict[str, Any], key: Any) -> Iterator[Any]:
+def _dependencies(graph: dict[str, Any], key: Any) -> Iterator[Any]:
     """What the task of this key depends on; None where nobody can say."""
     task = graph.get(key)
     # Futures are in no graph: they are kept alive by the collection, and known to Dask alone.
@@ -122,11 +122,11 @@ MAX_CHUNKS = 128
 PER_THREAD = 4
 
 
-def design_of(X: Any) -> DesignMatrix:
+def make_design(X: Any) -> DesignMatrix:
     """The design of a Dask array or dataframe; nothing is computed yet."""
     kind = type(X)  # a Delayed answers to every name
     if hasattr(kind, "to_dask_array") and hasattr(kind, "columns"):
-        return DaskDesign(_numbers_of(X), X)
+        return DaskDesign(_frame_to_array(X), X)
     if hasattr(kind, "rechunk"):
         if (X.ndim == 2 and not np.isnan(X.shape).any()) or X.ndim != 2:
             check_matrix(X.shape, X.dtype, "the Dask array")
@@ -180,7 +180,7 @@ class DaskDesign(RowBlockedDesign):
         array = self.array
         if np.isnan(array.shape).any():
             self.ledger.passes += 1
-            array = _counted(array)
+            array = _compute_chunk_sizes(array)
         check_matrix(array.shape, array.dtype, "the Dask collection")
         if array.numblocks[1] > 1:
             row_bytes = array.shape[1] * array.dtype.itemsize
@@ -192,12 +192,12 @@ class DaskDesign(RowBlockedDesign):
             array = array.rechunk({0: -(-array.shape[0] // enough)})
         self.shape: tuple[int, int] = array.shape
         self._edges = np.concatenate([[0], np.cumsum(array.chunks[0])])
-        self._held = kept(array)  # chunks on workers live as long as this does
+        self._held = persist_chunks(array)  # chunks on workers live as long as this does
         self._chunks = recipes(self._held)
         self._n_threads = n_threads()
         return self
 
-    def taken(self, index: Index) -> Any:
+    def take_columns(self, index: Index) -> Any:
         """These columns, still to be computed: of a dataframe a dataframe."""
         if self._frame is not None:
             return self._frame[[self._frame.columns[j] for j in index]]
@@ -207,14 +207,14 @@ class DaskDesign(RowBlockedDesign):
         self,
         work: Callable[..., Any],
         *by_row: np.ndarray | None,
-        merge: Callable[[Any, Any], Any] = added,
+        merge: Callable[[Any, Any], Any] = add_results,
     ) -> Any:
         parts = [part for _, part in self._tasks(work, by_row)]
-        return computed([tree(merge, parts)])[0]
+        return compute_results([tree(merge, parts)])[0]
 
     def _stack(self, work: Callable[..., np.ndarray], *by_row: np.ndarray | None) -> np.ndarray:
         tasks = self._tasks(work, by_row)
-        parts = computed([part for _, part in tasks])
+        parts = compute_results([part for _, part in tasks])
         out = np.empty((self.shape[0], parts[0].shape[1]), dtype=parts[0].dtype, order="F")
         for (place, _), part in zip(tasks, parts, strict=True):
             out[place] = part
@@ -293,7 +293,7 @@ class _Operands:
 
 
 def _on_chunk(shared: _Work, operands: _Operands, given: Any) -> Any:
-    chunk = operands.recipe.made(given)
+    chunk = operands.recipe.make_chunk(given)
     if np.ma.is_masked(chunk):
         raise ValueError(
             "X has masked values; fill them first, for example with dask.array.ma.filled"
@@ -305,7 +305,7 @@ def _on_chunk(shared: _Work, operands: _Operands, given: Any) -> Any:
     return shared.work(shared.view(chunk), *operands.by_row)
 
 
-def _counted(array: Any) -> Any:
+def _compute_chunk_sizes(array: Any) -> Any:
     """The array with known chunks, by one pass that brings back their shapes."""
     from dask import delayed
 
@@ -314,7 +314,7 @@ def _counted(array: Any) -> Any:
     made = recipes(array)
     edge = [*made[::across], *made[:across]]  # the first of every row, then of every column
     hand = _Hands(uuid.uuid4().hex, True)
-    shapes = computed([shape_of(recipe, hand(given)) for recipe, given in edge])
+    shapes = compute_results([shape_of(recipe, hand(given)) for recipe, given in edge])
     heights = tuple(int(shape[0]) for shape in shapes[:-across])
     widths = tuple(int(shape[1]) for shape in shapes[-across:])
     array = array.copy()
@@ -323,15 +323,16 @@ def _counted(array: Any) -> Any:
 
 
 def _shape(recipe: Recipe, given: Any) -> tuple[int, ...]:
-    return recipe.made(given).shape
+    return recipe.make_chunk(given).shape
 
 
-def _numbers_of(frame: Any) -> Any:
+def _frame_to_array(frame: Any) -> Any:
     """The columns of a dataframe as an array of numbers, its rows not counted yet."""
     bad = [str(name) for name, kind in frame.dtypes.items() if not _is_number(kind)]
     if bad:
         raise ValueError(
-            f"X has columns that are not numbers: {listed(bad)}; encode them as numbers or drop "
+            f"X has columns that are not numbers: {format_names(bad)}; encode them as numbers "
+            "or drop "
             "them"
         )
     kinds = {np.dtype(getattr(kind, "numpy_dtype", kind)) for kind in frame.dtypes}

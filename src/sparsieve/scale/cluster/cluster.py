@@ -48,11 +48,11 @@ def current_client() -> Any:
         return None
 
 
-def gathered(name: str, values: Any) -> Any:
+def gather(name: str, values: Any) -> Any:
     """Values that Dask holds, in memory: y, sample_weight, selected columns; never all of X."""
     if not type(values).__module__.startswith("dask") or not hasattr(values, "__dask_graph__"):
         return values
-    return computed([values], name)[0]
+    return compute_results([values], name)[0]
 
 
 def tree(merge: Callable[[Any, Any], Any], parts: Sequence[Any], fan_in: int = FAN_IN) -> Any:
@@ -75,7 +75,7 @@ def _merge_all(merge: Callable[[Any, Any], Any], first: Any, *others: Any) -> An
     return total
 
 
-def computed(results: Sequence[Any], name: str = "X") -> list[Any]:
+def compute_results(results: Sequence[Any], name: str = "X") -> list[Any]:
     """The values of delayed results, in one round trip to the cluster.
 
     A worker that dies has its work done by others. Without any worker that works the wait ends
@@ -163,11 +163,11 @@ class Watch:
         """Whether there are workers now; NoWorkersError when none worked for too long."""
         if self.client.status != "running":
             raise OSError("no scheduler")
-        workers = workers_of(self.client)
+        workers = query_workers(self.client)
         now = time.monotonic()
         if workers:
             self._last_seen = now
-            self._check_paused(workers, now)
+            self._refuse_full_memory(workers, now)
             return True
         if now - self._last_seen > self.patience:
             raise NoWorkersError(
@@ -176,7 +176,7 @@ class Watch:
             )
         return False
 
-    def _check_paused(self, workers: list[dict[str, Any]], now: float) -> None:
+    def _refuse_full_memory(self, workers: list[dict[str, Any]], now: float) -> None:
         """Refuse to wait for workers that wait for memory which nobody will free.
 
         Dask pauses a worker that is short of memory: it finishes what it has begun and begins
@@ -196,7 +196,7 @@ class Watch:
             )
 
 
-def workers_of(client: Any) -> list[dict[str, Any]]:
+def query_workers(client: Any) -> list[dict[str, Any]]:
     """What the scheduler knows of each worker; TimeoutError where it does not answer."""
     known = client.sync(client.scheduler.identity, callback_timeout=ANSWER)
     return list(known["workers"].values())
@@ -208,7 +208,7 @@ def _release(futures: list[Any]) -> None:
         future.release()
 
 
-def kept(X: Any) -> Any:
+def persist_chunks(X: Any) -> Any:
     """X with its chunks kept in the memory of the workers, where they fit."""
     free = sum(_free(worker) for worker in _workers_now())
     return current_client().persist(X) if X.nbytes <= KEPT_SHARE * free else X
@@ -225,7 +225,7 @@ def _workers_now() -> list[dict[str, Any]]:
     if client is None or client.status != "running":
         return []
     try:
-        return workers_of(client)
+        return query_workers(client)
     except (OSError, TimeoutError):
         return []  # the pass that follows says so
 

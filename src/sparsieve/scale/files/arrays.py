@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ...design.base import DesignMatrix, Index
-from ...design.blocks.row_blocks import RowBlockedDesign, added, transposed_product
+from ...design.blocks.row_blocks import RowBlockedDesign, add_results, transposed_product
 from ...design.external import check_matrix, real_dtype
 from ...memory import LOAD_SHARE, machine_memory, memory_limit
 
@@ -83,7 +83,7 @@ class FileDesign(RowBlockedDesign):
             hold = source.shape[0] * source.row_bytes <= memory_limit() // LOAD_SHARE
         self._held: list[Any] | None = [] if hold else None
 
-    def will_need(self, index: Index) -> None:
+    def hint_columns(self, index: Index) -> None:
         self._known.wanted = np.asarray(index)
 
     def rmatmul(self, R: np.ndarray) -> np.ndarray:
@@ -97,7 +97,7 @@ class FileDesign(RowBlockedDesign):
         product: Any = None
         columns = np.empty((self.shape[0], len(index)), self.dtype, order="F")
         for place, (part, some) in self._parts(partial(_product_and_columns, index), (R,)):
-            product = part if product is None else added(product, part)
+            product = part if product is None else add_results(product, part)
             columns[place] = some
         self._keep_columns(dict(zip(index.tolist(), columns.T, strict=True)))
         return self._product(product, R)
@@ -151,9 +151,9 @@ def _block_rows(source: Source, dtype: np.dtype) -> int:
     return min(rows, source.shape[0])
 
 
-def design_of(X: Any) -> DesignMatrix | None:
+def make_design(X: Any) -> DesignMatrix | None:
     """The design of a memory-mapped array, an HDF5 or a Zarr array that is too large to load."""
-    make = _source_of(X)
+    make = _make_source(X)
     if make is None:
         return None
     if not isinstance(X, np.ndarray):
@@ -168,7 +168,7 @@ def check_open(array: Any, what: str) -> None:
         raise ValueError(f"{what} is closed; open its file again, and keep it open")
 
 
-def _source_of(X: Any) -> Callable[[], Source] | None:
+def _make_source(X: Any) -> Callable[[], Source] | None:
     package, name = type(X).__module__.partition(".")[0], type(X).__name__
     if isinstance(X, np.memmap):
         return partial(MappedArray, X)
@@ -247,9 +247,9 @@ class MappedArray(Source):
             return
         with open(self.path, "rb", buffering=0) as file:
             for start, stop in ranges:
-                yield self._read(file, start, stop)
+                yield self._read_block(file, start, stop)
 
-    def _read(self, file: Any, start: int, stop: int) -> np.ndarray:
+    def _read_block(self, file: Any, start: int, stop: int) -> np.ndarray:
         (_, width), (down, across) = self.shape, self.array.strides
         height, origin = stop - start, self.offset + start * down
         if abs(down) < abs(across):  # columns lie together

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import listed, warn_user
+from ..._checks import format_names, warn_user
 from ...design.base import DesignMatrix
 from ...memory import memory_limit
 from .arrays import ChunkedArray, FileDesign, SlicedRows, Source, file_state, first_line
@@ -16,7 +16,7 @@ from .arrays import ChunkedArray, FileDesign, SlicedRows, Source, file_state, fi
 GROUP_SHARE = 8
 
 
-def design_of(X: Any) -> DesignMatrix | None:
+def make_design(X: Any) -> DesignMatrix | None:
     """The design of backed AnnData, of the sparse matrix of such, or of a Parquet file."""
     name = type(X).__name__
     if name == "AnnData":
@@ -123,7 +123,7 @@ class ParquetRows(Source):
         ]
         if odd:
             raise TypeError(
-                f"X has columns that are not numbers: {listed(odd)}; drop or encode them"
+                f"X has columns that are not numbers: {format_names(odd)}; drop or encode them"
             )
         narrow = all(kind == pyarrow.float32() for kind in kinds)
         self.file, self.names = file, names

@@ -33,7 +33,7 @@ class DeviceCorrelation(Correlation):
         self._promise = self._relevance
 
     def _products(self, picked: int) -> torch.Tensor:
-        return self._columns.of(picked, self._promise).double()
+        return self._columns.feature_products(picked, self._promise).double()
 
     def scores(self) -> np.ndarray:
         """The score of every feature."""
@@ -44,13 +44,13 @@ class DeviceCorrelation(Correlation):
         if self._open is None:
             self._open = self._columns.design.on_device(free)
         scores = self._against_redundancy(self._relevance) if started else self._relevance
-        self._promise = torch.where(self._open, self._rounded(scores), -torch.inf)
+        self._promise = torch.where(self._open, self._round_scores(scores), -torch.inf)
         best = torch.argmax(self._promise, keepdim=True)
         self._open.index_fill_(0, best, False)
         place, score = torch.cat([best.double(), scores[best]]).tolist()
         return int(place), score
 
-    def _rounded(self, scores: torch.Tensor) -> torch.Tensor:
+    def _round_scores(self, scores: torch.Tensor) -> torch.Tensor:
         """To as many digits of the largest as the host compares; nothing is read back."""
         finite = torch.isfinite(scores)
         largest = torch.where(finite, scores.abs(), 0.0).max()
@@ -161,7 +161,7 @@ class DeviceFeatures:
 
 def on_device(design: Any, discrete: np.ndarray, queries: np.ndarray) -> DeviceFeatures:
     """The features of a design on a device."""
-    if not isinstance(design, TensorDesign) or not design.is_there:
+    if not isinstance(design, TensorDesign) or not design.is_resident:
         raise TypeError(
             "ReliefFSelector compares every sample with all others and needs all of X on the "
             "device; use fewer features or samples"

@@ -62,7 +62,7 @@ class DevicePath:
         self.R = design.on_device(np.array(Y, dtype=np.float64), np.float64)  # changed below
         self.power = float(np.vdot(Y, Y))
         self.C = design.project(self.R.to(self.dtype)).T.contiguous()  # an output in every row
-        norms = design.squares_there().to(self.dtype)
+        norms = design.device_sq_norms().to(self.dtype)
         self.squares = torch.zeros_like(norms)
         self._square()
         self.residual = norms.clone()
@@ -93,10 +93,10 @@ class DevicePath:
         if blocks is None:
             return self._take(False, n_steps)
         if not blocks.n_read:
-            blocks.read(self.score_all())
+            blocks.read_products(self.score_all())
         why = self._take(True, min(n_steps, blocks.n_kept - self.n_taken))
         if why == UNREAD:
-            blocks.read(self.score_all())
+            blocks.read_products(self.score_all())
         if why == INEXACT:
             why = self._take(False, 1, record=False)
         return why
@@ -115,7 +115,7 @@ class DevicePath:
         # Recorded where that can be done and pays; the recording takes the first step.
         if record and self.design.can_record and self.n_steps >= RECORDED:
             if by_blocks not in self._replay:
-                self._replay[by_blocks] = recorded(step)
+                self._replay[by_blocks] = record_graph(step)
                 n_steps -= 1
             step = self._replay[by_blocks]
         for _ in range(n_steps):
@@ -206,7 +206,7 @@ class DevicePath:
         """Decrease of the objective by every step."""
         return (self.responses[: self.n_taken] ** 2).sum(dim=1).tolist()
 
-    def back_to(self, n_taken: int) -> None:
+    def undo_steps(self, n_taken: int) -> None:
         """Undo steps of the last call of :meth:`advance`: those after the first ``n_taken``."""
         if n_taken == self.n_taken:
             return
@@ -287,7 +287,7 @@ class _Blocks:
         own = self.products.index_select(0, self.slots[j].clamp(min=0))[0]
         return own.addmv_(self.taken.T, along.to(own.dtype), alpha=-1.0)
 
-    def read(self, score: torch.Tensor) -> None:
+    def read_products(self, score: torch.Tensor) -> None:
         """Take the products with the winner and the most promising columns beside it."""
         turn = self.n_read % KEPT_BLOCKS
         if self.columns[turn] is not None:
@@ -307,7 +307,7 @@ class _Blocks:
         return torch.zeros((n_rows, self.design.shape[1]), dtype=dtype, device=self.design.device)
 
 
-def recorded(function: Callable[[], None]) -> Callable[[], None]:
+def record_graph(function: Callable[[], None]) -> Callable[[], None]:
     """Do it once, and have it as a recording that is played with one call."""
     here = torch.cuda.current_stream()
     aside = _side_stream(here.device)
@@ -330,7 +330,7 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)
 
 
-def path_there(
+def device_path(
     problem: LeastSquares, n_steps: int, stop: EndRule | None, callback: Callback | None
 ) -> Result[ForwardPath]:
     """The path of a design on a device."""
@@ -347,9 +347,9 @@ def path_there(
             if company is not None and (near := _first_copy(path, first, company)) is not None:
                 path.pass_over(company.redundancy.copies(near))
                 ended = False
-            last, enough = _wanted(path, first, stop, callback)
+            last, enough = _count_steps(path, first, stop, callback)
             ended |= enough
-            path.back_to(last)
+            path.undo_steps(last)
             if ended and not enough and stop is None and path.turn_back():
                 company, ended = None, False  # all others are used up
         path.turn_back()
@@ -372,13 +372,13 @@ def _first_copy(path: DevicePath, first: int, company: Company) -> int | None:
     for t, j in enumerate(entered, first):
         near = company.closest(j)
         if near is not None:
-            path.back_to(t)
+            path.undo_steps(t)
             return near
         company.add(j)
     return None
 
 
-def _wanted(path: DevicePath, first: int, stop: Any, callback: Any) -> tuple[int, bool]:
+def _count_steps(path: DevicePath, first: int, stop: Any, callback: Any) -> tuple[int, bool]:
     """How many of the steps so far are wanted, and whether they are enough.
 
     Those before ``first`` were asked about before.

@@ -16,7 +16,7 @@ from ...solvers.searches.forward_scores import (
     RANK_TOL,
 )
 from ...solvers.searches.swap_table import Changes
-from ._forward import recorded
+from ._forward import record_graph
 from ._torch_passes import ColumnProducts, exactly
 
 # Searches that are done one operation at a time before they are worth a recording: those of few
@@ -40,7 +40,7 @@ class DeviceTable:
         self._dtype = getattr(torch, np.dtype(design.dtype).name)
         with out_of_memory(design.device, "for the table of exchanges"):
             self._C = design.project(design.on_device(Y, design.dtype)).T.contiguous()
-            norms = design.squares_there().to(self._dtype)
+            norms = design.device_sq_norms().to(self._dtype)
             self._nu = norms.clone()
             spent = norms * RANK_TOL[np.dtype(design.dtype)] if ridge == 0 else norms * 0.0
             open_ = design.on_device(candidates) & (norms > 0)
@@ -62,7 +62,7 @@ class DeviceTable:
         self._n_searches: dict[int, int] = {}
         self._replay: dict[int, Callable[[], None]] = {}
 
-    def taken(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def read_column(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         column = self.design.column_block(slice(feature, feature + 1))[:, 0]
         both = torch.cat([column, self._Z[:size, feature].double()]).cpu().numpy()
         column = both[: len(both) - size].copy()
@@ -73,7 +73,7 @@ class DeviceTable:
         self, feature: int, v: np.ndarray, pivot: float, r: np.ndarray, z: np.ndarray
     ) -> None:
         k = len(z)
-        numbers = self._there(np.concatenate([z, r]))
+        numbers = self._to_device(np.concatenate([z, r]))
         z_there, r_there = numbers[:k], numbers[k:]
         with exactly():
             q = self._product(feature, v, z_there)
@@ -89,7 +89,7 @@ class DeviceTable:
         """X'v of what is new of a feature."""
         if self._G is None:
             return self._pass(v)
-        own = self._products.of(feature, self._promise)
+        own = self._products.feature_products(feature, self._promise)
         k = len(z)
         self._G[k] = own
         if float(v @ v) < self._min_share * self._squares_of:
@@ -97,11 +97,11 @@ class DeviceTable:
         return torch.addmv(own, self._G[:k].T, z, alpha=-1.0) if k else own
 
     def _pass(self, v: np.ndarray) -> Any:
-        return self.design.project(self._there(v)[:, None])[:, 0]
+        return self.design.project(self._to_device(v)[:, None])[:, 0]
 
     def leave(self, feature: int, place: int, h: float, w: np.ndarray, row: np.ndarray) -> None:
         last = len(row)
-        numbers = self._there(np.concatenate([row, w]) / h)
+        numbers = self._to_device(np.concatenate([row, w]) / h)
         z = self._Z[place].clone()
         self._C.addr_(numbers[last:], z)
         self._nu.addcmul_(z, z / h)
@@ -138,7 +138,7 @@ class DeviceTable:
             search: Callable[[], None] = partial(self._search, asked)
             if self.design.can_record and self._n_searches.get(len(told), 0) >= RECORDED_AFTER:
                 if len(told) not in self._replay:
-                    self._replay[len(told)] = recorded(search)
+                    self._replay[len(told)] = record_graph(search)
                 else:
                     self._replay[len(told)]()
             else:
@@ -175,7 +175,7 @@ class DeviceTable:
         for place, number in enumerate(found):
             self._answer[place] = number
 
-    def _there(self, array: np.ndarray) -> Any:
+    def _to_device(self, array: np.ndarray) -> Any:
         return self.design.on_device(array, self.design.dtype)
 
     def _rows(self, count: int) -> Any:

@@ -49,7 +49,7 @@ def _kernels() -> ModuleType | None:
     return _triton_kernels
 
 
-def kernels_for(X: torch.Tensor, dtype: torch.dtype) -> ModuleType | None:
+def choose_kernels(X: torch.Tensor, dtype: torch.dtype) -> ModuleType | None:
     """The Triton passes where they can read X and compute in ``dtype``."""
     if not X.is_cuda or dtype != torch.float32:
         return None
@@ -62,10 +62,10 @@ def blocks(X: torch.Tensor, dtype: torch.dtype, low=None, high=None) -> Iterator
     height = _height(X, dtype, low)
     for start in range(0, len(X), height):
         rows = slice(start, min(start + height, len(X)))
-        yield rows, converted(X[rows], dtype, low, high)
+        yield rows, convert_block(X[rows], dtype, low, high)
 
 
-def converted(block: torch.Tensor, dtype: torch.dtype, low=None, high=None) -> torch.Tensor:
+def convert_block(block: torch.Tensor, dtype: torch.dtype, low=None, high=None) -> torch.Tensor:
     """Clipped in the precision of X, then in the precision asked for."""
     if low is not None:
         block = torch.clamp(block, low.to(block.dtype), high.to(block.dtype))
@@ -79,22 +79,22 @@ def _height(X: torch.Tensor, dtype: torch.dtype, low) -> int:
     return max(1, min(len(X), BLOCK_BYTES // size))
 
 
-def columns_on(X, U, low=None, high=None) -> torch.Tensor:
+def multiply_columns(X, U, low=None, high=None) -> torch.Tensor:
     """clip(X)' U of shape (d, c) in the precision of U."""
-    kernels = kernels_for(X, U.dtype)
+    kernels = choose_kernels(X, U.dtype)
     if kernels is not None:
-        return kernels.columns_on(X, U, low, high)
+        return kernels.multiply_columns(X, U, low, high)
     total = torch.zeros((U.shape[1], X.shape[1]), dtype=U.dtype, device=X.device)
     for rows, block in blocks(X, U.dtype, low, high):
         total.addmm_(U[rows].T, block)
     return total.T
 
 
-def rows_on(X, W, low=None, high=None) -> torch.Tensor:
+def multiply_rows(X, W, low=None, high=None) -> torch.Tensor:
     """clip(X) W of shape (n, c) in the precision of W."""
-    kernels = kernels_for(X, W.dtype)
+    kernels = choose_kernels(X, W.dtype)
     if kernels is not None:
-        return kernels.rows_on(X, W, low, high)
+        return kernels.multiply_rows(X, W, low, high)
     return torch.cat([block @ W for _, block in blocks(X, W.dtype, low, high)])
 
 
@@ -103,7 +103,7 @@ def moments(X, weights=None, low=None, high=None, rows=None) -> tuple[torch.Tens
 
     Of all rows, or of the places ``rows``; there is one weight for each of them.
     """
-    kernels = kernels_for(X, torch.float32)
+    kernels = choose_kernels(X, torch.float32)
     if kernels is not None:
         return kernels.moments(X, weights, low, high, rows)
     n_rows = len(X) if rows is None else len(rows)
@@ -115,7 +115,7 @@ def moments(X, weights=None, low=None, high=None, rows=None) -> tuple[torch.Tens
     for start in range(0, n_rows, height):
         some = slice(start, start + height)
         block = X[some] if rows is None else X[rows[some].to(X.device)]
-        block, w = converted(block, torch.float64, low, high), shares[some]
+        block, w = convert_block(block, torch.float64, low, high), shares[some]
         part = w.sum()
         own = (w @ block) / torch.where(part > 0, part, 1.0)
         gap, size = own - mean, size + part
@@ -131,7 +131,7 @@ def absolute_distances(X, places, per_unit, single: bool) -> tuple[torch.Tensor,
     In double precision, where the error counts as none, or faster: ``single`` allows it, where the
     units are such that no number leaves the range of single precision.
     """
-    kernels = kernels_for(X, torch.float32)
+    kernels = choose_kernels(X, torch.float32)
     if single and kernels is not None:
         return kernels.near_distances(X, places, per_unit)
     every = len(places) == len(X)
@@ -149,8 +149,8 @@ def absolute_distances(X, places, per_unit, single: bool) -> tuple[torch.Tensor,
 
 
 def pair_distances(X, first, second, per_unit) -> torch.Tensor:
-    """sum_k |x_ak - x_bk| per_unit_k for pairs of rows that ``kernels_for`` can read, in double."""
-    kernels = kernels_for(X, torch.float32)
+    """sum_k |x_ak - x_bk| per_unit_k for pairs of rows that the kernels can read, in double."""
+    kernels = choose_kernels(X, torch.float32)
     assert kernels is not None
     return kernels.pair_distances(X, first, second, per_unit)
 
@@ -160,7 +160,7 @@ def pair_sums(X, first, second, weights) -> torch.Tensor:
 
     ``first`` and ``second`` are the places of the rows of every pair.
     """
-    kernels = kernels_for(X, torch.float32)
+    kernels = choose_kernels(X, torch.float32)
     if kernels is not None:
         return kernels.pair_sums(X, first, second, weights)
     n_features = X.shape[1]
@@ -194,16 +194,16 @@ class ColumnProducts:
         self._held: OrderedDict[int, Any] = OrderedDict()
         self._dtype = getattr(torch, design.dtype.name)
 
-    def of(self, feature: int, promise: Any) -> Any:
+    def feature_products(self, feature: int, promise: Any) -> Any:
         """The products with a feature, as a tensor in the precision of the design.
 
         ``promise`` says of every feature, by a tensor of scores, how soon it may be asked for.
         """
         if feature not in self._held:
-            self._read(feature, promise)
+            self._read_products(feature, promise)
         return self._held[feature]
 
-    def _read(self, feature: int, promise: Any) -> None:
+    def _read_products(self, feature: int, promise: Any) -> None:
         features = [feature]
         places: Any = slice(feature, feature + 1)
         if self.at_once > 1:

@@ -17,12 +17,12 @@ import triton.language as tl
 from ._triton_pairs import near_distances, pair_distances, pair_sums
 
 __all__ = [
-    "columns_on",
     "moments",
+    "multiply_columns",
+    "multiply_rows",
     "near_distances",
     "pair_distances",
     "pair_sums",
-    "rows_on",
     "suits",
 ]
 
@@ -220,13 +220,13 @@ def _bounds(X, low, high):
     return (X, X) if low is None else (low, high)
 
 
-def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None):
+def multiply_columns(X, U, low=None, high=None, *, tiling: Tiling | None = None):
     """clip(X)' U of shape (d, c), its outputs contiguous."""
     n, d = X.shape
     width = U.shape[1]
     if width > WIDEST:
         parts = [
-            columns_on(X, U[:, k : k + WIDEST], low, high, tiling=tiling)
+            multiply_columns(X, U[:, k : k + WIDEST], low, high, tiling=tiling)
             for k in range(0, width, WIDEST)
         ]
         return torch.cat([part.T for part in parts]).T
@@ -244,7 +244,7 @@ def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None):
                 CLIP=low is not None, BN=tiling.columns, BR=tiling.rows,
                 num_warps=tiling.warps, num_stages=tiling.stages,
             )  # fmt: skip
-            return _added(out)[:, None]
+            return _sum_pieces(out)[:, None]
         tiling = tiling or (BLOCK if n > MIN_SPLIT_ROWS else BLOCK_OF_FEW_ROWS)
         NC = 16 if width <= 16 else 32
         tiles = triton.cdiv(d, tiling.columns)
@@ -258,16 +258,16 @@ def columns_on(X, U, low=None, high=None, *, tiling: Tiling | None = None):
             CLIP=low is not None, NC=NC, BN=tiling.columns, BR=tiling.rows,
             num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
-        return _added(out)[:width].T
+        return _sum_pieces(out)[:width].T
 
 
-def rows_on(X, W, low=None, high=None, *, tiling: Tiling | None = None):
+def multiply_rows(X, W, low=None, high=None, *, tiling: Tiling | None = None):
     """clip(X) W of shape (n, c)."""
     n, d = X.shape
     width = W.shape[1]
     if width > WIDEST:
         parts = [
-            rows_on(X, W[:, k : k + WIDEST], low, high, tiling=tiling)
+            multiply_rows(X, W[:, k : k + WIDEST], low, high, tiling=tiling)
             for k in range(0, width, WIDEST)
         ]
         return torch.cat(parts, dim=1)
@@ -286,10 +286,10 @@ def rows_on(X, W, low=None, high=None, *, tiling: Tiling | None = None):
             CLIP=low is not None, NC=NC, BR=tiling.rows, BK=tiling.columns,
             num_warps=tiling.warps, num_stages=tiling.stages,
         )  # fmt: skip
-        return _added(out)[:, :width]
+        return _sum_pieces(out)[:, :width]
 
 
-def _added(pieces: torch.Tensor) -> torch.Tensor:
+def _sum_pieces(pieces: torch.Tensor) -> torch.Tensor:
     """The sum of the pieces, in double precision where there are several."""
     if len(pieces) == 1:
         return pieces[0]

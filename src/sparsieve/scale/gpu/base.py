@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from ...design.base import DesignMatrix, Index
-from ...design.ranking import resolved
+from ...design.ranking import quantise
 from ...design.views import Scaled
 from ...device import out_of_memory
 
@@ -35,16 +35,16 @@ class OnDevice(DesignMatrix):
         array = np.ascontiguousarray(array, dtype=dtype)
         return torch.from_numpy(array).to(self.device)
 
-    def beside(self, array: np.ndarray) -> Any:
+    def to_native(self, array: np.ndarray) -> Any:
         return self.on_device(array)
 
-    def project_beside(self, R: np.ndarray) -> Any:
+    def native_projection(self, R: np.ndarray) -> Any:
         return self.project(self.on_device(R, np.result_type(self.dtype, R)))
 
-    def sq_norms_beside(self) -> Any:
-        return self.squares_there()
+    def native_sq_norms(self) -> Any:
+        return self.device_sq_norms()
 
-    def ranked(
+    def rank_scores(
         self,
         scores: np.ndarray,
         first: np.ndarray | None,
@@ -52,7 +52,7 @@ class OnDevice(DesignMatrix):
         ties: Sequence[np.ndarray] = (),
     ) -> np.ndarray:
         best: Any = None
-        keys = [resolved(self.on_device(one, np.float64)) for one in reversed(ties)]
+        keys = [quantise(self.on_device(one, np.float64)) for one in reversed(ties)]
         for key in (*keys, self.on_device(scores)):
             # Taken from zero, since a radix sort could tell a negative zero from a positive one.
             rising = 0.0 - (key if best is None else key[best])
@@ -87,11 +87,11 @@ class OnDevice(DesignMatrix):
         """(their places, rows in double precision) of all of X, some at a time."""
         raise NotImplementedError
 
-    def squares_there(self) -> Any:
+    def device_sq_norms(self) -> Any:
         """Squared norms of the columns as a tensor, in double precision."""
         raise NotImplementedError
 
-    def forms_beside(self, H: np.ndarray) -> Any:
+    def quadratic_forms(self, H: np.ndarray) -> Any:
         """The numbers x'Hx of all columns as a tensor, in double precision."""
         n_samples, n_features = self.shape
         there, width = self.on_device(H, np.float64), max(1, BLOCK_BYTES // (8 * n_samples))
@@ -114,7 +114,7 @@ class OnDevice(DesignMatrix):
         return found[:-1].reshape(len(rows), -1), float(found[-1])
 
     def column_sq_norms(self) -> np.ndarray:
-        return self.squares_there().to(getattr(torch, self.dtype.name)).cpu().numpy()
+        return self.device_sq_norms().to(getattr(torch, self.dtype.name)).cpu().numpy()
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         return self.apply(self.on_device(W, np.result_type(self.dtype, W))).cpu().numpy()
@@ -194,7 +194,7 @@ class ScaledTensor(OnDevice, Scaled):
         # In the precision of X, and beside it; on the host only for those who ask.
         held = getattr(torch, self.dtype.name)
         self._given = [
-            None if part is None else self._there(part).to(held)
+            None if part is None else self._to_device(part).to(held)
             for part in (centre, scale, row_scale)
         ]
         self._converted = {held: self._given}
@@ -202,22 +202,22 @@ class ScaledTensor(OnDevice, Scaled):
     @cached_property
     def centre(self) -> np.ndarray | None:  # type: ignore[override]
         """Of every column, in the memory of the host."""
-        return self._here(0)
+        return self._to_numpy(0)
 
     @cached_property
     def scale(self) -> np.ndarray | None:  # type: ignore[override]
         """Of every column, in the memory of the host."""
-        return self._here(1)
+        return self._to_numpy(1)
 
     @cached_property
     def row_scale(self) -> np.ndarray | None:  # type: ignore[override]
         """Of every row, in the memory of the host."""
-        return self._here(2)
+        return self._to_numpy(2)
 
-    def _there(self, part: Any) -> Any:
+    def _to_device(self, part: Any) -> Any:
         return part if isinstance(part, torch.Tensor) else self.on_device(part)
 
-    def _here(self, place: int) -> np.ndarray | None:
+    def _to_numpy(self, place: int) -> np.ndarray | None:
         part = self._given[place]
         return None if part is None else part.cpu().numpy()
 
@@ -242,7 +242,7 @@ class ScaledTensor(OnDevice, Scaled):
             product = product / scale
         return product.T
 
-    def squares_there(self) -> Any:
+    def device_sq_norms(self) -> Any:
         centre, scale, _ = self._parts(torch.float64)
         weights = None if self.row_scale is None else self.row_scale.astype(np.float64) ** 2
         means, variances = self.base.device_moments(weights)
@@ -250,9 +250,9 @@ class ScaledTensor(OnDevice, Scaled):
         squares = size * (variances + (means if centre is None else means - centre) ** 2)
         return squares if scale is None else squares / scale**2
 
-    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+    def native_moments(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
         if self.row_scale is not None:
-            means, variances = map(self._there, self.column_moments(weights))
+            means, variances = map(self._to_device, self.column_moments(weights))
             return means, variances
         centre, scale, _ = self._parts(torch.float64)
         means, variances = self.base.device_moments(weights)

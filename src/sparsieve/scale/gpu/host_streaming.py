@@ -18,7 +18,7 @@ from .tensor import COLUMNS_AT_ONCE, TensorDesign, checked_tensor
 BLOCK_BYTES = 512 << 20
 
 
-def design_of(X: Any) -> TensorDesign | None:
+def make_design(X: Any) -> TensorDesign | None:
     """The design of a matrix that is streamed to a device; None for anything else of ours."""
     if not isinstance(X, Streamed):
         return None
@@ -40,7 +40,7 @@ class StreamedDesign(TensorDesign):
         self.columns_at_once = COLUMNS_AT_ONCE  # every pass sends all of X
 
     @property
-    def is_there(self) -> bool:
+    def is_resident(self) -> bool:
         return False
 
     def in_memory(self) -> np.ndarray | None:
@@ -51,12 +51,14 @@ class StreamedDesign(TensorDesign):
         total = torch.zeros(size, dtype=torch.float64, device=self.device)
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
             for rows, block in self._visits():
-                total += passes.columns_on(block, U[rows], self.low, self.high)
+                total += passes.multiply_columns(block, U[rows], self.low, self.high)
         return total.to(U.dtype)
 
     def apply(self, W: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for blocks of X"):
-            parts = [passes.rows_on(block, W, self.low, self.high) for _, block in self._visits()]
+            parts = [
+                passes.multiply_rows(block, W, self.low, self.high) for _, block in self._visits()
+            ]
         return torch.cat(parts)
 
     def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
@@ -82,7 +84,7 @@ class StreamedDesign(TensorDesign):
 
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
         for rows, block in self._visits():
-            yield rows, passes.converted(block, torch.float64, self.low, self.high)
+            yield rows, passes.convert_block(block, torch.float64, self.low, self.high)
 
     def _visits(self) -> Iterator[tuple[slice, Any]]:
         """(rows, block on the device); the next block is copied while this one is used."""
@@ -100,8 +102,8 @@ class StreamedDesign(TensorDesign):
                 coming.result()
                 if i + 1 < len(parts):
                     coming = sender.submit(lane.send, i + 1, parts[i + 1])
-                yield rows, lane.received(i, rows)
-                lane.used(i)
+                yield rows, lane.receive_block(i, rows)
+                lane.release_block(i)
 
 
 class _Lane:
@@ -126,11 +128,11 @@ class _Lane:
             self.there[slot][:size].copy_(self.pinned[slot][:size], non_blocking=True)
             self.sent[slot].record(self.stream)
 
-    def received(self, number: int, rows: slice) -> Any:
+    def receive_block(self, number: int, rows: slice) -> Any:
         """The block on the device; work on it waits for the copy."""
         torch.cuda.current_stream(self.device).wait_event(self.sent[number % 2])
         return self.there[number % 2][: rows.stop - rows.start]
 
-    def used(self, number: int) -> None:
+    def release_block(self, number: int) -> None:
         """Note that all work on a block was given to the device."""
         self.done[number % 2].record(torch.cuda.current_stream(self.device))

@@ -47,7 +47,7 @@ class TensorRows(TensorDesign):
     def _view(self, places: Any) -> TensorDesign:
         return TensorRows(self._read, self.places[places], self.dtype, self.low, self.high)
 
-    def _rows_at(self, places: Any) -> Any:
+    def _take_rows(self, places: Any) -> Any:
         return self._read[self.places[places]]
 
     def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
@@ -58,7 +58,7 @@ class TensorRows(TensorDesign):
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
         for some in self._blocks():
             block = self._read[self.places[some]]
-            yield some, passes.converted(block, torch.float64, self.low, self.high)
+            yield some, passes.convert_block(block, torch.float64, self.low, self.high)
 
     def _blocks(self) -> Iterator[slice]:
         """Rows that are gathered together."""
@@ -70,7 +70,7 @@ class TensorRows(TensorDesign):
             return self._read[:, places].index_select(0, self.places)
         return self._read[self.places[:, None], places]
 
-    def _made(self, tensor: Any) -> TensorDesign:
+    def _wrap_tensor(self, tensor: Any) -> TensorDesign:
         return TensorDesign(tensor, self.dtype, self.low, self.high)
 
     def _again(self) -> Self:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from ..._checks import IMPUTER, listed, no_numbers, warn_user
+from ..._checks import IMPUTER, format_names, no_numbers, warn_user
 from ...design.base import COLUMN_LIMITS, MAX_COPY_BYTES, DesignMatrix, Index
 from ...design.external import check_matrix
 from ...device import out_of_memory
@@ -25,7 +25,7 @@ COLUMNS_AT_ONCE = 32
 LARGE_BYTES = 512 << 20
 
 
-def design_of(X: Any) -> DesignMatrix | None:
+def make_design(X: Any) -> DesignMatrix | None:
     """The design of a torch tensor; None for what is none."""
     return TensorDesign(checked_tensor(X)) if isinstance(X, torch.Tensor) else None
 
@@ -93,14 +93,14 @@ class TensorDesign(OnDevice):
         return self._read
 
     @property
-    def is_there(self) -> bool:
+    def is_resident(self) -> bool:
         """Whether X is on the device, and not sent there in every pass."""
         return bool(self._read.device == self.device)
 
     @property
     def n_bytes(self) -> int:
         """What a copy of X takes."""
-        return self.stored * self.held.itemsize
+        return self.n_entries * self.held.itemsize
 
     def in_memory(self) -> np.ndarray | None:
         """X as a NumPy array, where it lies in the memory of the host anyway."""
@@ -108,56 +108,56 @@ class TensorDesign(OnDevice):
 
     def project(self, U: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
-            return passes.columns_on(self._read, U, self.low, self.high)
+            return passes.multiply_columns(self._read, U, self.low, self.high)
 
     def apply(self, W: Any) -> Any:
         with passes.exactly(), out_of_memory(self.device, "for a product with X"):
-            return passes.rows_on(self._read, W, self.low, self.high)
+            return passes.multiply_rows(self._read, W, self.low, self.high)
 
     def column_block(self, places: Any) -> Any:
         block = self._columns(places).to(self.device)
-        return passes.converted(block, torch.float64, *self._bounds(places))
+        return passes.convert_block(block, torch.float64, *self._bounds(places))
 
     def rows(self, index: Index | slice) -> TensorDesign:
         """These samples: a copy of few numbers, otherwise :class:`TensorRows` of the same X."""
         places = self._places(index, 0)
-        if self.is_there and len(places) * self.shape[1] * self.held.itemsize > MAX_COPY_BYTES:
-            return self._view(places)._in_unit_of(self)
+        if self.is_resident and len(places) * self.shape[1] * self.held.itemsize > MAX_COPY_BYTES:
+            return self._view(places)._adopt_unit(self)
         with out_of_memory(self.device, f"to hold {len(places)} rows of X a second time"):
-            return self._made(self._rows_at(places))._in_unit_of(self)
+            return self._wrap_tensor(self._take_rows(places))._adopt_unit(self)
 
     def _view(self, places: Any) -> TensorDesign:
         from .row_view import TensorRows
 
         return TensorRows(self._read, places, self.dtype, self.low, self.high)
 
-    def _rows_at(self, places: Any) -> Any:
+    def _take_rows(self, places: Any) -> Any:
         """A copy of rows, where X is."""
         return self._read[places.to(self._read.device)]
 
     def columns(self, index: Index | slice) -> TensorDesign:
         places = self._places(index, 1)
         with out_of_memory(self.device, f"to hold {len(places)} columns of X a second time"):
-            some = self._made(self._columns(places))
+            some = self._wrap_tensor(self._columns(places))
         some.low, some.high = self._bounds(places)
-        return some._in_unit_of(self, index)
+        return some._adopt_unit(self, index)
 
-    def clipped(self, low: np.ndarray, high: np.ndarray) -> Self:
+    def clip_columns(self, low: np.ndarray, high: np.ndarray) -> Self:
         """The same with every column clamped to an interval; nothing is copied."""
-        return self._clipped(*(self.on_device(bound, self.held) for bound in (low, high)))
+        return self._with_limits(*(self.on_device(bound, self.held) for bound in (low, high)))
 
-    def _clipped(self, low: Any, high: Any) -> Self:
+    def _with_limits(self, low: Any, high: Any) -> Self:
         other = self._again()
         other.low, other.high = low.to(self._read.dtype), high.to(self._read.dtype)
-        return other._in_unit_of(self)
+        return other._adopt_unit(self)
 
     def in_double(self) -> Self:
         """The same numbers, with every product taken in double precision."""
         other = self._again()
         other.dtype = np.dtype(np.float64)
-        return other._in_unit_of(self)
+        return other._adopt_unit(self)
 
-    def standardised(
+    def standardise_columns(
         self,
         *,
         centre: bool,
@@ -175,7 +175,7 @@ class TensorDesign(OnDevice):
         means, deviations, constant = self._standards(sample_weight, tolerance)
         base = self
         if clip is not None:
-            base = self._clipped(means - clip * deviations, means + clip * deviations)
+            base = self._with_limits(means - clip * deviations, means + clip * deviations)
             means, deviations, _ = base._standards(sample_weight, tolerance)
         shift = means if centre else torch.zeros_like(means)
         factor = torch.where(constant, 1.0, deviations) if scale else torch.ones_like(means)
@@ -184,7 +184,7 @@ class TensorDesign(OnDevice):
         if centre or scale or row_scale is not None:
             if base.shape[0] * base.shape[1] * dtype.itemsize <= MAX_COPY_BYTES:
                 blank = constant if centre else None
-                view = base._copied(shift, factor, row_scale, blank, dtype)
+                view = base._standardise_copy(shift, factor, row_scale, blank, dtype)
             else:
                 moved = (shift if centre else None, factor if scale else None)
                 view = ScaledTensor(base, *moved, row_scale)
@@ -193,7 +193,7 @@ class TensorDesign(OnDevice):
         centres, scales, constants = (part.cpu().numpy() for part in parts)
         return view, centres, scales, constants
 
-    def _copied(
+    def _standardise_copy(
         self, shift: Any, factor: Any, row_scale: np.ndarray | None, blank: Any, dtype: np.dtype
     ) -> TensorDesign:
         """A standardised copy, in double precision until it is done."""
@@ -226,7 +226,7 @@ class TensorDesign(OnDevice):
         means, variances = (part.cpu().numpy() for part in self.device_moments(weights))
         return means, variances
 
-    def moments_beside(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
+    def native_moments(self, weights: np.ndarray | None = None) -> tuple[Any, Any]:
         return self.device_moments(weights)
 
     def _pass_for_moments(self, weights: Any, rows: Any = None) -> tuple[Any, Any]:
@@ -234,7 +234,7 @@ class TensorDesign(OnDevice):
         with passes.exactly(), out_of_memory(self.device, "for the means of the columns"):
             return passes.moments(self._read, weights, self.low, self.high, rows)
 
-    def group_moments_beside(
+    def native_group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[Any, Any]:
         """By a pass over the rows of every group, where they are: they are not gathered."""
@@ -250,13 +250,13 @@ class TensorDesign(OnDevice):
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        means, variances = self.group_moments_beside(codes, n_groups, weights)
+        means, variances = self.native_group_moments(codes, n_groups, weights)
         return means.cpu().numpy(), variances.cpu().numpy()
 
     def column_minima(self) -> np.ndarray:
         return self._read.amin(dim=0).cpu().numpy()
 
-    def squares_there(self) -> Any:
+    def device_sq_norms(self) -> Any:
         """Squared norms of the columns as a tensor, in double precision."""
         means, variances = self.device_moments()
         return self.shape[0] * (variances + means**2)
@@ -264,7 +264,7 @@ class TensorDesign(OnDevice):
     def _row_blocks(self) -> Iterator[tuple[slice, Any]]:
         return passes.blocks(self._read, torch.float64, self.low, self.high)
 
-    def taken(self, index: Index) -> Any:
+    def take_columns(self, index: Index) -> Any:
         """These columns as ``transform`` returns them: a tensor beside X."""
         return self._columns(self._places(index, 1))
 
@@ -273,7 +273,7 @@ class TensorDesign(OnDevice):
         here = places if isinstance(places, slice) else places.to(self._read.device)
         return self._read[:, here]
 
-    def _made(self, tensor: Any) -> TensorDesign:
+    def _wrap_tensor(self, tensor: Any) -> TensorDesign:
         """The design of other numbers in these intervals."""
         return type(self)(tensor, self.dtype, self.low, self.high, self.device)
 
@@ -304,7 +304,7 @@ class TensorDesign(OnDevice):
             n_infinite += int(block.isinf().sum())
         if bad.any():
             raise no_numbers(n_missing, n_infinite, where[bad].tolist(), IMPUTER)
-        columns = f"{len(where)} column{'s' * (len(where) != 1)} ({listed(where.tolist())})"
+        columns = f"{len(where)} column{'s' * (len(where) != 1)} ({format_names(where.tolist())})"
         raise ValueError(
             f"X holds values in {columns} that are too large or too small to be squared in "
             f"{self.held}; change the unit of these columns first"

@@ -174,14 +174,14 @@ class SVMRFESelector(LinearSelector):
             importance = np.round(importance / (RESOLUTION * (importance.max() or 1.0)))
             # Of equal features the later ones go first.
             order = np.lexsort((-np.arange(len(left)), importance))
-            worst = order[: self._n_dropped(len(left))]
+            worst = order[: self._count_drops(len(left))]
             total = float(importance[worst].sum())
             shares.append(importance[worst] / total if total else np.ones(len(worst)) / len(worst))
             dropped.append(left[worst])
             machines.forget(worst)
             left = np.delete(left, worst)
         order = np.concatenate([*dropped, always[::-1]])
-        self.path_: Path = Path.nested(order[::-1])
+        self.path_: Path = Path.from_order(order[::-1])
         self.n_steps_: int = len(shares)
         scores = np.zeros(n_features)
         if shares:
@@ -195,7 +195,7 @@ class SVMRFESelector(LinearSelector):
             scores, n_kept=DEFAULT_COUNT, order=order[::-1], constant=view.constant
         )
 
-    def _n_dropped(self, n_left: int) -> int:
+    def _count_drops(self, n_left: int) -> int:
         if self.step < 1:
             return max(1, int(self.step * n_left))
         return min(int(self.step), n_left)

@@ -15,9 +15,9 @@ from ...solvers.base import Path
 from ...solvers.exact.accuracy import least_objective
 from ...solvers.exact.bounds import BoundSearch
 from ...validation.training_data import TrainingData
-from ..certificates import Certificate, certificate_of, certified_sizes
+from ..certificates import Certificate, certified_sizes, make_certificate
 from ..preparation import Prepared
-from .proof import Proof, doubled, feature_digest, target_digest
+from .proof import Proof, feature_digest, target_digest, to_double
 
 # Relative accuracy to which the relaxation behind a bound is solved.
 BOUND_TOL = 1e-4
@@ -34,7 +34,7 @@ class Certifiable:
     _seen: tuple
 
     @abstractmethod
-    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
+    def _search_problem(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         """The problem that was searched, and its absolute ridge; options as ``prepare`` takes."""
 
     _proves_plain: ClassVar[bool] = True  # whether columns are standardised, and nothing else
@@ -90,11 +90,13 @@ class Certifiable:
         proof = self._proof(data)
         # Columns of float32 may be constant in their own precision and not in double.
         is_double = data.design.dtype == np.float64
-        is_same = self._check_same(data, proof.problem if is_double else self._searched(data)[0])
+        is_same = self._check_same(
+            data, proof.problem if is_double else self._search_problem(data)[0]
+        )
         n_always, groups = data.choices.n_always, data.groups
         sizes = certified_sizes(n_features, n_always, len(self.path_))
         search, own = proof.search, sizes - n_always
-        reached = [np.ravel(search.value(self._chosen_at(int(k)))) for k in own]
+        reached = [np.ravel(search.value(self._model_support(int(k)))) for k in own]
         objective, low, high = np.reshape(reached, (len(own), 3)).T
         bound = np.minimum(_bounds(search, own), low)
         scale = np.maximum(high, least_objective(search.power))
@@ -104,12 +106,12 @@ class Certifiable:
             proven = np.asarray(self.path_.optimality)[own]
             bound = np.maximum(bound, low - proven * scale)
             gap = np.minimum(gap, proven)
-        self.certificate_ = certificate_of(
+        self.certificate_ = make_certificate(
             groups is not None, sizes, objective, bound, gap, search.power, n_always
         )
         return self.certificate_
 
-    def _chosen_at(self, n_chosen: int) -> np.ndarray:
+    def _model_support(self, n_chosen: int) -> np.ndarray:
         """The features, or groups, that the model chose itself where it chose this many."""
         groups = vars(self).get("_feature_groups")
         if groups is None:
@@ -119,10 +121,10 @@ class Certifiable:
 
     def _proof(self, data: TrainingData) -> Proof:
         """The problem that was searched as proofs need it."""
-        problem, ridge = self._searched(doubled(data), keep_spent=True)
-        return Proof(data, problem, ridge, self._proves_plain, self._clip_at())
+        problem, ridge = self._search_problem(to_double(data), keep_spent=True)
+        return Proof(data, problem, ridge, self._proves_plain, self._clip_limit())
 
-    def _clip_at(self) -> float | None:
+    def _clip_limit(self) -> float | None:
         """The number of standard deviations that values are moved to."""
         return None
 
@@ -153,9 +155,15 @@ class Certifiable:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         digest = feature_digest(data) if exact else None
         units = problem.units
-        self._seen = (units.centre, units.scale, target_digest(data), digest, self._asked(data))
+        self._seen = (
+            units.centre,
+            units.scale,
+            target_digest(data),
+            digest,
+            self._problem_key(data),
+        )
 
-    def _asked(self, data: TrainingData) -> str:
+    def _problem_key(self, data: TrainingData) -> str:
         """What the problem depends on beside the data."""
         asked = (
             self._relative_ridge(data) * data.total_weight,
@@ -196,7 +204,7 @@ class Certifiable:
                 "of rows); pass the same X as to fit"
             )
         asked = (*self._seen, None, None)[4]
-        return now is not None and asked == self._asked(data)
+        return now is not None and asked == self._problem_key(data)
 
 
 def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:

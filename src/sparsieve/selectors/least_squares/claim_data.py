@@ -12,15 +12,22 @@ from typing import Any
 import numpy as np
 from scipy.special import xlogy
 
-from ...design import DenseDesign, DesignMatrix, SparseDesign, as_design, in_double, standardised
+from ...design import (
+    DenseDesign,
+    DesignMatrix,
+    SparseDesign,
+    as_design,
+    in_double,
+    standardise_columns,
+)
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.dependence import Dependence, SampleGroups
 from ...solvers.claims.distillation import CredibleSet, TestedPath
-from ...solvers.claims.distilled_state import DistillationProblem, representatives, without
+from ...solvers.claims.distilled_state import DistillationProblem, project_out, representatives
 from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
 from ...solvers.searches.redundancy import COPY_TOL
-from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, strata_of
+from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, survival_strata
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..dependent_samples import codes_of_samples, given_or_close
@@ -82,9 +89,9 @@ class ClaimData:
         """How many different columns there are."""
         return int(self.problem.eligible.sum())
 
-    def beside(self, components: np.ndarray) -> ClaimData:
+    def add_components(self, components: np.ndarray) -> ClaimData:
         """The same with components that every path starts with, seen beside what was claimed."""
-        problem = _given(self.problem, components)
+        problem = _add_covariates(self.problem, components)
         return replace(self, problem=problem, n_beside=self.n_beside + components.shape[1])
 
 
@@ -150,8 +157,8 @@ def claim_data(
     given other columns (``conditional``) allow for the uneven spread of what these leave of several
     classes, or of a rare one.
     """
-    design, rows = in_double(data.design), _repeated(data, owner)
-    Y, codes, strata = _numbers(data.target), data.target.codes, strata_of(data.target.events)
+    design, rows = in_double(data.design), _expand_copies(data, owner)
+    Y, codes, strata = _numbers(data.target), data.target.codes, survival_strata(data.target.events)
     together = codes_of_samples(data, groups)
     if rows is not None:
         design, Y, codes = design.rows(rows), Y[rows], None if codes is None else codes[rows]
@@ -169,7 +176,7 @@ def claim_data(
     is_ranked = n_samples < MIN_CLIPPED or smallest < MIN_CLASS
     if is_ranked:
         design = _normal_scores(design, owner)
-    view = standardised(design, centre=True, scale=True, clip=None if is_ranked else CLIP)
+    view = standardise_columns(design, centre=True, scale=True, clip=None if is_ranked else CLIP)
     design = view.design
     tol = COPY_TOL[np.dtype(data.design.dtype)]  # copies as given
     hidden = HiddenStructure(design, ~(view.constant | data.fixed.either))
@@ -199,13 +206,15 @@ def claim_data(
     closed = view.constant | data.fixed.either | spent
     # Copies of a column that may not be chosen are not to be chosen either.
     eligible = (first == np.arange(n_features)) & ~closed
-    problem = DistillationProblem(design, _target_left(Y, covariates), covariates, eligible)
+    problem = DistillationProblem(design, _residual_basis(Y, covariates), covariates, eligible)
     if adjust == "auto" and hidden.is_small and problem.target.shape[1]:
         components = hidden.ahead(problem)
-        problem = _given(problem, components)
+        problem = _add_covariates(problem, components)
     constant = view.constant | (spent & ~data.fixed.either)
     places = places_of_samples(problem)
-    exchange = Exchange.of(Y, groups=together, strata=strata, covariates=known, places=places)
+    exchange = Exchange.from_target(
+        Y, groups=together, strata=strata, covariates=known, places=places
+    )
     alike = np.zeros(n_samples, dtype=np.int64) if strata is None else codes_of_rows(strata)
     if known.shape[1]:
         alike = codes_of_rows(np.column_stack((alike, codes_of_rows(known))))
@@ -243,10 +252,10 @@ def _numbers(target: Target) -> np.ndarray:
     return np.sign(Y - mean) * np.sqrt(2.0 * np.maximum(deviance, 0.0))
 
 
-def _target_left(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
+def _residual_basis(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
     """Orthonormal columns: what covariates leave of the target."""
     centred = Y - Y.mean(axis=0)
-    target = without(centred, covariates)
+    target = project_out(centred, covariates)
     scale = np.linalg.norm(target, axis=0)
     usable = scale > 1e-10 * np.linalg.norm(centred, axis=0).max(initial=0.0)
     if not usable.any():
@@ -254,16 +263,16 @@ def _target_left(Y: np.ndarray, covariates: np.ndarray) -> np.ndarray:
     return _basis(compress_outputs(target[:, usable] / scale[usable])[0])
 
 
-def _given(problem: DistillationProblem, components: np.ndarray) -> DistillationProblem:
+def _add_covariates(problem: DistillationProblem, components: np.ndarray) -> DistillationProblem:
     """The same with more covariates."""
     if not components.shape[1]:
         return problem
     covariates = _basis(np.hstack((problem.covariates, components)))
-    target = _target_left(problem.target, covariates)
+    target = _residual_basis(problem.target, covariates)
     return replace(problem, target=target, covariates=covariates)
 
 
-def _repeated(data: TrainingData, owner: str) -> np.ndarray | None:
+def _expand_copies(data: TrainingData, owner: str) -> np.ndarray | None:
     """The rows that whole numbers of copies stand for; None for each once."""
     weights = data.sample_weight
     if weights is None:

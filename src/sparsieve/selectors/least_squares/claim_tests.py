@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import here
+from ..._beside import to_numpy
 from ...solvers.claims.distillation import ForwardDistillation
 from ...solvers.claims.distilled_state import (
     COPY_CORR,
@@ -83,7 +83,7 @@ def _conditional(ready: ClaimData, solver: ForwardDistillation) -> Tests:
 def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
     problem, eligible = ready.problem, ready.problem.eligible
     measure = column_measure(problem)
-    shares = here(measure([problem.target])[0])
+    shares = to_numpy(measure([problem.target])[0])
     tests = Tests.none(shares, problem.freedom)
     tests.pvalues[:] = share_pvalue(shares, problem.target.shape[1], column_freedom(problem))
     associations(ready, tests, eligible, measure, settings)
@@ -95,7 +95,7 @@ def _marginal(ready: ClaimData, settings: ClaimSettings) -> Tests:
 
 
 def _sequential(ready: ClaimData, settings: ClaimSettings) -> Tests:
-    solver = ForwardDistillation(1.0, n_rotations=settings.n_drawn, seed=settings.seed)
+    solver = ForwardDistillation(1.0, n_rotations=settings.n_draws, seed=settings.seed)
     path = solver.steps(ready.problem)
     return Tests.of_steps(path, ready.problem.freedom)
 
@@ -118,7 +118,7 @@ def group_tests(
     ready = replace(ready, problem=replace(ready.problem, is_beside=False))
     problem = ready.problem
     if claim == "marginal":
-        left = PathResiduals.of(problem, 0, 0.0)
+        left = PathResiduals.from_problem(problem, 0, 0.0)
         groups = Groups(problem, columns, left)
         pvalues = groups.pvalues(left, problem, dependent=True)
         tests = Tests.none(-np.log10(np.maximum(pvalues, SMALLEST)), problem.freedom)
@@ -127,7 +127,7 @@ def group_tests(
         return tests, groups.open
     solver = GroupDistillation(settings.least, seed=settings.seed, groups=columns)
     if claim == "sequential":
-        solver = replace(solver, substitutes=1.0, n_rotations=settings.n_drawn, distil=False)
+        solver = replace(solver, substitutes=1.0, n_rotations=settings.n_draws, distil=False)
         found = solver.solve(problem).solution
         return Tests.of_steps(found, found.freedom), found.tested
     found = solver.solve(problem).solution
@@ -136,7 +136,7 @@ def group_tests(
     tests.follow(found)
 
     def measure() -> Measure:
-        left = PathResiduals.of(problem, 0, 0.0)
+        left = PathResiduals.from_problem(problem, 0, 0.0)
         return group_measure(problem, Groups(problem, columns, left), left)
 
     adjusted = adjusted_pvalues(found.pvalues[tested])
@@ -151,7 +151,7 @@ def group_measure(problem: DistillationProblem, groups: Groups, left: PathResidu
     def measure(targets: list[np.ndarray]) -> np.ndarray:
         products, ends = target_products(problem, targets)
         pvalues = [
-            groups.pvalues_of(bases, products[:, a:b], np.eye(b - a), problem.freedom)
+            groups.group_pvalues(bases, products[:, a:b], np.eye(b - a), problem.freedom)
             for a, b in pairwise(ends)
         ]
         return -np.log(np.maximum(pvalues, SMALLEST))
@@ -159,7 +159,7 @@ def group_measure(problem: DistillationProblem, groups: Groups, left: PathResidu
     return measure
 
 
-def tests_of(
+def run_tests(
     ready: ClaimData,
     groups: Sequence[np.ndarray] | None,
     settings: ClaimSettings,
@@ -178,10 +178,10 @@ def tests_of(
     while len(claimed := np.flatnonzero(tests.adjusted <= settings.level)):
         if groups is not None:
             claimed = np.unique(np.concatenate([groups[g] for g in claimed.tolist()]))
-        components = ready.hidden.beside(ready.problem, claimed)
+        components = ready.hidden.select_components(ready.problem, claimed)
         if not components.shape[1]:
             break
-        ready = ready.beside(components)
+        ready = ready.add_components(components)
         tests, tested = _tests(ready, groups, settings, expecting)
     return ready, tests, tested
 
@@ -200,7 +200,7 @@ def _tests(
 Members = dict[Any, list[tuple[Any, float]]]
 
 
-def substitutes_of(
+def name_substitutes(
     claimed: list[int],
     tests: Tests,
     names: list[Any],
@@ -222,7 +222,7 @@ def substitutes_of(
     return found
 
 
-def sets_of(
+def describe_sets(
     claimed: list[int],
     tests: Tests,
     names: list[Any],

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainccinv
 
-from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real, listed
-from ..._text import counted
+from ..._checks import MAX_REPEATS, check_choice, check_integer, check_real, format_names
+from ..._text import plural
 from .hidden_structure import ADJUSTMENTS
 
 POWER_Z = 0.84  # a normal variable is below it 4 times in 5
@@ -142,10 +142,10 @@ def verdict(
             close += f" ({measured})," if measured else ","
         meaning = MEANINGS[claim].format(substitutes=close, neighbours=substitutes)
         verb = "is" if len(names) == 1 else "are"
-        claimed = f"{len(names):,} of {counted(n_tested, unit)} {verb} significant"
-        shown = listed(names)
+        claimed = f"{len(names):,} of {plural(n_tested, unit)} {verb} significant"
+        shown = format_names(names)
         if claim == "set":
-            claimed = f"{counted(len(names), 'set')} of features {verb} significant"
+            claimed = f"{plural(len(names), 'set')} of features {verb} significant"
             shown = sets_in_words(names, sizes)
         supposes_normal = claim in ("marginal", "sequential") and settings.correction == "fdr"
         return f"{claimed} {bound}: {shown}. {meaning}." + f" {HEAVY_TAILS}" * supposes_normal
@@ -165,7 +165,7 @@ def verdict(
         )
     else:
         missed = (
-            f"The smallest p-value is {smallest:.2g}; among {counted(n_tested, unit)} it would "
+            f"The smallest p-value is {smallest:.2g}; among {plural(n_tested, unit)} it would "
             f"have to be {level / n_tested:.2g} or less."
         )
     given = ", given the other features," if claim in CONDITIONAL else ""
@@ -195,7 +195,7 @@ def sets_in_words(names: Sequence[str], sizes: Sequence[int]) -> str:
     return "; ".join(said)
 
 
-def assumed(
+def assumption_phrases(
     *,
     n_samples: int,
     n_groups: int | None = None,
@@ -219,8 +219,8 @@ def assumed(
 
     Examples
     --------
-    >>> from sparsieve.selectors.least_squares.claim_words import assumed
-    >>> assumed(n_samples=60, n_groups=30)
+    >>> from sparsieve.selectors.least_squares.claim_words import assumption_phrases
+    >>> assumption_phrases(n_samples=60, n_groups=30)
     'The 60 samples belong to 30 groups.'
     """
     said = []
@@ -231,10 +231,10 @@ def assumed(
             "groups to say which belong together."
         )
     elif n_groups is not None:
-        said.append(f"The {n_samples:,} samples belong to {counted(n_groups, 'group')}.")
+        said.append(f"The {n_samples:,} samples belong to {plural(n_groups, 'group')}.")
     if n_components:
         said.append(
-            f"Tests were adjusted for {counted(n_components, 'principal component')} of the "
+            f"Tests were adjusted for {plural(n_components, 'principal component')} of the "
             "features, as an unrecorded batch would be; adjust=None leaves that out."
         )
     if n_beside:
@@ -242,7 +242,7 @@ def assumed(
         said.append(
             f"What the features claimed at first left of y goes with {more}principal components of "
             "the features, as with populations or a batch that nobody recorded; so all was tested "
-            f"again given {counted(n_beside, 'component')}, and adjust=None leaves that out."
+            f"again given {plural(n_beside, 'component')}, and adjust=None leaves that out."
         )
     return " ".join(said)
 
@@ -262,7 +262,7 @@ class ClaimSettings:
     Examples
     --------
     >>> from sparsieve.selectors.least_squares.claim_words import ClaimSettings
-    >>> ClaimSettings(claim="set").least, ClaimSettings(claim="sequential").n_drawn
+    >>> ClaimSettings(claim="set").least, ClaimSettings(claim="sequential").n_draws
     (0.3, 999)
     """
 
@@ -315,7 +315,7 @@ class ClaimSettings:
         return 1.0 - LEFT_OUT * self.level if self.claim == "set" else None
 
     @property
-    def n_drawn(self) -> int:
+    def n_draws(self) -> int:
         """Permutations of marginal claims, or random targets of sequential ones; 0 for none."""
         is_drawn = self.claim == "sequential" or self.correction == "maxt"
         return self.n_resamples or DEFAULT_RESAMPLES * is_drawn

@@ -14,11 +14,17 @@ from ..._cost import announce
 from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
-from ..near_copies import SUBSTITUTE, correlations, substitutes_in
+from ..near_copies import SUBSTITUTE, correlations, find_substitutes
 from ..preparation import of_several_columns
 from .claim_data import claim_data
-from .claim_tests import SMALLEST, sets_of, substitutes_of, tests_of
-from .claim_words import CONDITIONAL, ClaimSettings, assumed, detectable_correlation, verdict
+from .claim_tests import SMALLEST, describe_sets, name_substitutes, run_tests
+from .claim_words import (
+    CONDITIONAL,
+    ClaimSettings,
+    assumption_phrases,
+    detectable_correlation,
+    verdict,
+)
 
 WORK_PER_NUMBER = 6.0  # multiplications for every number of an X on a device, as measured
 
@@ -287,7 +293,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             For every kept feature a list of (feature, correlation), strongest first.
             ``substitutes_`` stays what the claims stand for.
         """
-        return substitutes_in(self, X, threshold)
+        return find_substitutes(self, X, threshold)
 
     def _check_parameters(self) -> None:
         self._settings.check()
@@ -299,7 +305,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
 
     def _fit(self, data: TrainingData) -> FeatureScores:
         groups = of_several_columns(data.groups)
-        settings = replace(self._settings, seed=self._seed)
+        settings = replace(self._settings, seed=self._draw_seed_number)
         ready = claim_data(
             data,
             type(self).__name__,
@@ -311,7 +317,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         for old in ("_of_groups", "sets_"):  # of an earlier fit
             self.__dict__.pop(old, None)
         say = partial(announce, type(self).__name__, advice=self._takes_less)
-        ready, tests, tested = tests_of(
+        ready, tests, tested = run_tests(
             ready,
             None if groups is None else groups.columns,
             settings,
@@ -343,14 +349,14 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         members = claimed.tolist(), tests, names, plain
         if self.claim == "set":
             first = np.where(data.fixed.either, -1, ready.representative)
-            self.sets_, self.substitutes_ = sets_of(*members, first)
+            self.sets_, self.substitutes_ = describe_sets(*members, first)
         else:
-            self.substitutes_ = substitutes_of(*members, settings)
+            self.substitutes_ = name_substitutes(*members, settings)
         where = "in" if groups is not None else "in the columns as given, or in"
         self._measured = f"{where} {ready.measured}"
         named = [names[j] for j in claimed]
         named = [f"x{name}" if isinstance(name, int) else str(name) for name in named]
-        self.assumed_ = assumed(
+        self.assumed_ = assumption_phrases(
             n_samples=problem.design.shape[0],
             n_groups=None if ready.groups is None else int(ready.groups.max()) + 1,
             n_close=ready.n_close,
@@ -384,5 +390,5 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
         return ClaimSettings(**{name: getattr(self, name) for name in names})
 
     @property
-    def _seed(self) -> int:
+    def _draw_seed_number(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31))

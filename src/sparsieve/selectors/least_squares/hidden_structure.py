@@ -27,8 +27,8 @@ from ...solvers.claims.distilled_state import (
     KeptColumns,
     PathResiduals,
     inverse_root,
+    project_out,
     share_pvalue,
-    without,
 )
 from ...solvers.searches.forward_scores import RANK_TOL
 
@@ -68,18 +68,18 @@ class HiddenStructure:
     Examples
     --------
     >>> import numpy as np
-    >>> from sparsieve.design import as_design, standardised
+    >>> from sparsieve.design import as_design, standardise_columns
     >>> from sparsieve.selectors.least_squares.hidden_structure import HiddenStructure
     >>> patients = np.random.default_rng(0).standard_normal((20, 300))
     >>> noise = np.random.default_rng(1).standard_normal((60, 300))
     >>> unit = {"centre": True, "scale": True}
     >>> X = as_design(np.repeat(patients, 3, axis=0) + 0.5 * noise)
-    >>> X = standardised(X, **unit).design
+    >>> X = standardise_columns(X, **unit).design
     >>> groups = HiddenStructure(X, np.ones(300, dtype=bool)).close_samples()
     >>> np.bincount(groups).tolist() == [3] * 20
     True
     >>> batch = np.repeat([0.0, 1.0], 30)
-    >>> X = standardised(as_design(noise + batch[:, None]), **unit).design
+    >>> X = standardise_columns(as_design(noise + batch[:, None]), **unit).design
     >>> found = HiddenStructure(X, np.ones(300, dtype=bool)).components(np.zeros((60, 0)))
     >>> found.shape[1], bool(abs(np.corrcoef(found[:, 0], batch)[0, 1]) > 0.9)
     (1, True)
@@ -207,7 +207,7 @@ class HiddenStructure:
 
     def _leading(self, covariates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Variances and directions of the components given covariates, the largest first."""
-        rest = without(without(self._products, covariates).T, covariates)
+        rest = project_out(project_out(self._products, covariates).T, covariates)
         values, vectors = np.linalg.eigh(rest)
         return values[::-1], vectors[:, ::-1]
 
@@ -223,9 +223,9 @@ class HiddenStructure:
         rng = np.random.default_rng(0)
         shuffled = np.zeros((N_SHUFFLED, *self._products.shape))
         for block in self._blocks():
-            block = without(block, covariates)
+            block = project_out(block, covariates)
             for drawn in shuffled:
-                other = without(rng.permuted(block, axis=0), covariates)
+                other = project_out(rng.permuted(block, axis=0), covariates)
                 drawn += other @ other.T
         noise = max(float(np.linalg.eigvalsh(drawn)[-1]) for drawn in shuffled)
         return vectors[:, : min(int((values > noise).sum()), self._most)]
@@ -250,7 +250,7 @@ class HiddenStructure:
         found = _hidden(self.components(covariates), problem)
         return found if self._are_ahead(found, problem) else found[:, :0]
 
-    def beside(self, problem: DistillationProblem, claimed: np.ndarray) -> np.ndarray:
+    def select_components(self, problem: DistillationProblem, claimed: np.ndarray) -> np.ndarray:
         """The components that have to do with what claimed columns leave of the target.
 
         As long as these columns are not known, components need not be ahead of all columns.
@@ -270,7 +270,7 @@ class HiddenStructure:
         number, rank = components.shape[1], problem.target.shape[1]
         if number == 0:
             return False
-        left = PathResiduals.of(problem, number + 1, RIDGE * problem.design.shape[0])
+        left = PathResiduals.from_problem(problem, number + 1, RIDGE * problem.design.shape[0])
         columns, explained = KeptColumns(problem), [0.0]
         while len(left.order) <= number and (j := left.best()) is not None:
             left.take(j, columns.products(j))
@@ -383,11 +383,11 @@ def _related_pvalues(
     """How often chance explains as much of the target as each component, given some columns."""
     order = [] if taken is None else taken.tolist()
     known = np.asarray(problem.design.dense_columns(order), dtype=np.float64)
-    basis = _orthonormal(without(known, problem.covariates))
-    target, left = _orthonormal(without(problem.target, basis)), without(components, basis)
+    basis = _orthonormal(project_out(known, problem.covariates))
+    target, left = _orthonormal(project_out(problem.target, basis)), project_out(components, basis)
     lengths = (left**2).sum(axis=0)
     shares = ((target.T @ left) ** 2).sum(axis=0) / np.where(lengths > 0, lengths, 1.0)
-    return share_pvalue(shares, target.shape[1], problem.freedom_given(order, components))
+    return share_pvalue(shares, target.shape[1], problem.degrees_of_freedom(order, components))
 
 
 def _orthonormal(columns: np.ndarray) -> np.ndarray:

@@ -11,12 +11,12 @@ from sklearn.base import clone
 
 from ..._checks import check_real
 from ..._saved import Maybe
-from ..._wings import loaded
+from ..._wings import load_entry
 from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
 from ..base import Count, FeatureScores, RandomState, TrainingData
 from ..linear import LinearSelector
-from ..near_copies import one_of_each, redundancy_of
+from ..near_copies import make_redundancy, one_of_each
 from ..preparation import Prepared
 from ..settings import HasSolver, check_price, resolve_solver, warn_of_no_feature
 from .certificate import Certifiable
@@ -266,17 +266,17 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         self._own = self._by_size = None
         self.lam_ = 0.0 if self.lam is None else float(self.lam)
         self._interrupted = False
-        problem = self._searched(data)[0]
+        problem = self._search_problem(data)[0]
         settings = resolve_solver(self.solver, self._solvers)
         n_steps, is_exact = self._n_own(data, data.choices.n_open), self._is_exact()
         passed_over = None
         if is_exact and self.max_correlation is not None:
             data, passed_over = one_of_each(self.max_correlation, data, problem)
-            problem = self._searched(data)[0]
+            problem = self._search_problem(data)[0]
             n_steps = min(n_steps, data.choices.n_open)
         self._remember(data, problem, exact=is_exact)
         if isinstance(settings, HIHT):
-            fit_homotopy = loaded("sparsieve.solvers", type(settings).__name__)
+            fit_homotopy = load_entry("sparsieve.solvers", type(settings).__name__)
             return fit_homotopy(self, settings, data, problem)
         return self._fit_supports(settings, data, problem, n_steps, passed_over)
 
@@ -317,11 +317,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _is_exact(self) -> bool:
         return isinstance(resolve_solver(self.solver, self._solvers), ExactSearch)
 
-    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
+    def _search_problem(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         ridge = self._relative_ridge(data)
         n_steps = self._n_own(data, data.choices.n_open)
         options["n_products"] = PRODUCTS_PER_STEP * n_steps if ridge >= LEAST_RIDGE else 0
-        problem = self._prepared(data, squared_loss=True, **options)
+        problem = self._make_problem(data, squared_loss=True, **options)
         return problem, ridge * data.total_weight
 
     def _fit_supports(
@@ -338,7 +338,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         elif self.n_features_to_select is None:
             stop = signal_rule(n_open, problem.Y, data.total_weight, self._relative_ridge(data))
         callback, passing = printer(self.verbose, type(self).__name__), None
-        if passed_over is None and (passing := redundancy_of(self.max_correlation, data, problem)):
+        if passed_over is None and (
+            passing := make_redundancy(self.max_correlation, data, problem)
+        ):
             passed_over = passing.found
         single = data.groups is None or (data.groups.are_single and self.group_costs is None)
         kind = GreedySearch if single else GroupGreedySearch
@@ -364,7 +366,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             self._keep_result(result, measure="a proven gap of", remedy=remedy)
         else:
             self._keep_result(result)
-        found = self._by_size.at(len(self.path_))
+        found = self._by_size.scores_by_size(len(self.path_))
         return replace(found, n_kept=count, passed_over=passed_over)
 
     def _n_worth(self) -> int:
@@ -379,9 +381,9 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
             return self.lam_ * np.arange(len(self.path_) + 1)
         return self._by_size.penalties(self.lam_)
 
-    def _chosen_at(self, n_chosen: int) -> np.ndarray:
+    def _model_support(self, n_chosen: int) -> np.ndarray:
         if self._by_size is None:
-            return super()._chosen_at(n_chosen)
+            return super()._model_support(n_chosen)
         return self._by_size.path.supports[n_chosen]  # sets of different sizes need not be nested
 
     def _proof(self, data: TrainingData) -> Proof:
@@ -393,12 +395,12 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     def _set_support(self) -> None:
         if self._by_size is not None:
             wanted = self._choices.count(self.n_features_to_select, self._n_kept)
-            found = self._by_size.at(wanted - self._choices.n_always)
-            if not self._is_ranked_by(found):
+            found = self._by_size.scores_by_size(wanted - self._choices.n_always)
+            if not self._has_ranking(found):
                 self._set_ranking(found.scores, found.ranking())
         super()._set_support()
 
-    def _is_ranked_by(self, found: FeatureScores) -> bool:
+    def _has_ranking(self, found: FeatureScores) -> bool:
         """Whether the ranking at hand is this one: a fit has just made that of its longest path."""
         if vars(self).get("_passed_over") or "_feature_groups" in vars(self) or found.order is None:
             return False

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...design import blanked
+from ...design import blank_columns
 from ...solvers.base import Callback, Path, Result
 from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.exact.bounds import BoundSearch
@@ -68,9 +68,9 @@ def exact_supports(
         longest = min(sizes_worth_searching(proof.search, start.path), n_steps)
         if longest > len(start.path):
             start = greedy.supports(longest, None).solution
-        supports = _extended(start, proof.search.choices, longest)
+        supports = _extend_supports(start, proof.search.choices, longest)
     elif stop is None:
-        supports = _extended(start, proof.search.choices, n_steps)
+        supports = _extend_supports(start, proof.search.choices, n_steps)
     interrupted, any_size = False, lam is not None
     solver = BestSubsetSearch(supports, any_size, time_limit=time_limit)
     try:
@@ -79,11 +79,11 @@ def exact_supports(
         if solver.best is None:  # it came before there was anything to keep
             raise
         found, interrupted = solver.best, True
-    ordered = _ordered(start, found.solution, proof, greedy.problem.design.dtype)
+    ordered = _order_supports(start, found.solution, proof, greedy.problem.design.dtype)
     return ExactSupports(ordered, found.solution, found.n_iter, any_size, interrupted)
 
 
-def _extended(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[np.ndarray]:
+def _extend_supports(start: SupportsBySize, eligible: np.ndarray, n_most: int) -> list[np.ndarray]:
     """Supports of all sizes: where greedy search finds nothing to add, other features follow."""
     supports = [support for support in start.path.supports if eligible[support].all()]
     last = supports[-1]
@@ -99,7 +99,7 @@ def sizes_worth_searching(search: BoundSearch, path: Path) -> int:
     """The largest number of features that could pay for itself, by a proven bound."""
     n_open = int(search.choices.sum())
     costs = [
-        float(search.value(support).high[0] + search.beside(len(support)))
+        float(search.value(support).high[0] + search.size_costs(len(support)))
         for support in path.supports
     ]
     best = min(costs) * (1.0 + 1e-12)
@@ -110,22 +110,22 @@ def sizes_worth_searching(search: BoundSearch, path: Path) -> int:
     while True:
         found = search.solve(longest, tol=SIZE_ACCURACY).solution
         bounds = found.dual.bounds(n_open, search.ridge)
-        worth = np.flatnonzero(bounds + search.beside(np.arange(len(bounds))) <= best)
+        worth = np.flatnonzero(bounds + search.size_costs(np.arange(len(bounds))) <= best)
         furthest = min(int(worth.max(initial=0)), most)
         if furthest <= longest:
             return longest
         longest = furthest
 
 
-def _ordered(
+def _order_supports(
     start: SupportsBySize, found: BestSubsets, proof: Proof, dtype: np.dtype
 ) -> SupportsBySize:
     """The exact supports with their own order, scores and fits."""
     path, problem = found.path, proof.problem
     # A column of a group that covariates explain is in no fit: what is left of it is rounding.
-    problem = replace(problem, design=blanked(problem.design, ~proof.eligible))
+    problem = replace(problem, design=blank_columns(problem.design, ~proof.eligible))
     known = np.unique(np.concatenate([start.columns(support) for support in path.supports]))
-    model = replace(SupportLeastSquares.of(problem, known, proof.ridge), dtype=dtype)
+    model = replace(SupportLeastSquares.factorise(problem, known, proof.ridge), dtype=dtype)
     longest, gains = replace(start, model=model).entry(path.supports[-1], path.supports[-1][:0])
     paid = np.array([proof.search.inside(support) for support in path.supports])
     values = 0.5 * np.maximum(np.asarray(path.objective) - paid, 0.0)

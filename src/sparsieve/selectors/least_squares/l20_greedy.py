@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._beside import here
+from ..._beside import to_numpy
 from ..._saved import Bools, Floats, Savable
 from ...penalties import row_norms
 from ...solvers.base import Callback, Path, Result
@@ -89,7 +89,7 @@ class SupportsBySize(Savable):
         """The support of this size, the longest if there is none."""
         return self.path.supports[min(count, len(self.path))]
 
-    def at(self, count: int) -> FeatureScores:
+    def scores_by_size(self, count: int) -> FeatureScores:
         """What the fit says about the features at this size."""
         support, longest = self.support(count), self.path.features
         order, gains = longest, self.gains
@@ -148,7 +148,7 @@ class GreedySearch:
             better = ExchangeSearch(n_steps, n_swaps).solve(equations, start).solution
             path, leftover = better.path, better.remaining
         known = np.unique(np.concatenate(path.supports))
-        model = SupportLeastSquares.of(problem, known, strength)
+        model = SupportLeastSquares.factorise(problem, known, strength)
         longest, gains = path.features, start.solution.gains
         if not np.array_equal(longest, start.solution.path.features):
             longest, gains = model.entry(longest, longest[:0])
@@ -160,7 +160,7 @@ class GreedySearch:
             float(np.vdot(problem.Y, problem.Y)),
             gains,
             leftover,
-            here(row_norms(problem.design.project_beside(problem.Y))),
+            to_numpy(row_norms(problem.design.native_projection(problem.Y))),
             problem.constant,
             spread=variances(problem.design, total),
         )
@@ -260,7 +260,7 @@ class GroupGreedySearch(GreedySearch):
             prices = 2.0 * lam * costs
         gained = np.cumsum(np.append(0.0, found.gains))
         paid = np.cumsum(np.append(0.0, prices[found.order]))
-        start_path = Path.nested(found.order, objective=equations.power - gained + paid)
+        start_path = Path.from_order(found.order, objective=equations.power - gained + paid)
         path, left = start_path, found.left
         if n_swaps and len(path):
             start = Result(ExchangedSupports(path, left), first.objective, 0.0, len(path), True)
@@ -268,7 +268,9 @@ class GroupGreedySearch(GreedySearch):
             better = search.solve(equations, start).solution
             path, left = better.path, better.remaining
         seen = [g for some in (*start_path.supports, *path.supports) for g in some.tolist()]
-        model = SupportLeastSquares.of(problem, groups.union(np.unique(seen)), equations.ridge)
+        model = SupportLeastSquares.factorise(
+            problem, groups.union(np.unique(seen)), equations.ridge
+        )
         if have_shared_columns(own):
             path = _best_of_each_size([start_path, path], model, groups, prices)
         supports, values = list(path.supports), np.asarray(path.objective)

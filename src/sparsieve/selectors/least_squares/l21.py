@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..._checks import listed
+from ..._checks import format_names
 from ...penalties import GROUP_PENALTIES, L21, GroupPenalty
 from ...solvers.paths.signed import SignedL1, SignedLeastSquares
 from ..base import Columns, TrainingData
@@ -152,7 +152,7 @@ class L21Selector(RowPenaltySelector):
             return replace(self.penalty, alpha=alpha)
         if not isinstance(self.penalty, str) or self.penalty not in GROUP_PENALTIES:
             raise ValueError(
-                f"penalty must be one of {listed(GROUP_PENALTIES)} or an object such as "
+                f"penalty must be one of {format_names(GROUP_PENALTIES)} or an object such as "
                 f"MCP(gamma=3.0), got {self.penalty!r}"
             )
         return GROUP_PENALTIES[self.penalty](alpha)

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import gen_batches
 
-from ..._beside import here, most, stacked, where, zeros_for
-from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, without
+from ..._beside import most, stack_rows, to_numpy, where, zeros_like_entries
+from ...solvers.claims.distilled_state import DistillationProblem, inverse_root, project_out
 from ...solvers.claims.random_targets import MAX_PRODUCTS, MAX_WORK
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
@@ -38,7 +38,7 @@ def column_measure(problem: DistillationProblem) -> Measure:
     def measure(targets: list[np.ndarray]) -> Any:
         products, ends = target_products(problem, targets)
         products **= 2
-        return stacked([products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]) / left
+        return stack_rows([products[:, a:b].sum(axis=1) for a, b in pairwise(ends)]) / left
 
     return measure
 
@@ -50,7 +50,7 @@ def column_freedom(problem: DistillationProblem) -> Any:
     design = problem.design
     return np.concatenate(
         [
-            problem.freedom_given((), design.dense_columns(np.arange(part.start, part.stop)))
+            problem.degrees_of_freedom((), design.dense_columns(np.arange(part.start, part.stop)))
             for part in gen_batches(design.shape[1], MAX_COLUMNS)
         ]
     )
@@ -62,7 +62,7 @@ def target_products(
     """X'V of targets without what covariates know of them, made orthonormal, and where each is."""
     white = targets  # orthonormal in any order of samples
     if problem.covariates.shape[1]:
-        rest = [without(target, problem.covariates) for target in targets]
+        rest = [project_out(target, problem.covariates) for target in targets]
         white = [target @ inverse_root(target.T @ target, 1e-10) for target in rest]
     ends = np.cumsum([0, *(target.shape[1] for target in white)]).tolist()
     return problem.product(np.hstack(white)), ends
@@ -75,7 +75,7 @@ def associations(
 
     ``tests`` has those of all units, some of which are ``tested``, and gets the adjusted ones.
     """
-    rng, number = np.random.default_rng(settings.seed), settings.n_drawn
+    rng, number = np.random.default_rng(settings.seed), settings.n_draws
     if settings.correction == "maxt":
         tests.adjusted[:] = step_down_pvalues(ready, measure, number, rng)
     else:
@@ -90,10 +90,10 @@ def permutation_pvalues(
 ) -> np.ndarray:
     """How often as much of the target is explained with its samples in another order."""
     (observed,) = measure([ready.problem.target])
-    beyond = zeros_for(observed)
-    for drawn in _permuted(ready, measure, n_permutations, rng):
+    beyond = zeros_like_entries(observed)
+    for drawn in _permute(ready, measure, n_permutations, rng):
         beyond += (drawn * TIE_RATIO >= observed).sum(axis=0)
-    return here((1.0 + beyond) / (n_permutations + 1.0))
+    return to_numpy((1.0 + beyond) / (n_permutations + 1.0))
 
 
 def step_down_pvalues(
@@ -104,11 +104,11 @@ def step_down_pvalues(
     Westfall and Young: the most that a column or one of those that explain less explains, with the
     samples of the target in another order.
     """
-    observed = here(measure([ready.problem.target])[0])
+    observed = to_numpy(measure([ready.problem.target])[0])
     falling = np.argsort(-observed, kind="stable")
     beyond = np.zeros(len(observed))
-    for drawn in _permuted(ready, measure, n_permutations, rng):
-        largest = np.maximum.accumulate(here(drawn)[:, falling[::-1]], axis=1)[:, ::-1]
+    for drawn in _permute(ready, measure, n_permutations, rng):
+        largest = np.maximum.accumulate(to_numpy(drawn)[:, falling[::-1]], axis=1)[:, ::-1]
         beyond += (largest * TIE_RATIO >= observed[falling]).sum(axis=0)
     adjusted = np.empty(len(observed))
     adjusted[falling] = np.maximum.accumulate((1.0 + beyond) / (n_permutations + 1.0))
@@ -135,18 +135,18 @@ def global_pvalue(ready: ClaimData, measure: Measure, rng: np.random.Generator) 
     if problem.target.shape[1] == 0 or not problem.eligible.any():
         return 1.0
     observed = most(measure([problem.target]), 1)[0]
-    work = problem.design.stored * problem.target.shape[1]
+    work = problem.design.n_entries * problem.target.shape[1]
     n_orders = int(np.clip(MAX_WORK / max(1, work), MIN_ORDERS, MAX_ORDERS))
     beyond, number, size = 0, 0, MAX_BEYOND
     while number < n_orders and beyond < MAX_BEYOND:
-        for drawn in _permuted(ready, measure, min(size, n_orders - number), rng):
+        for drawn in _permute(ready, measure, min(size, n_orders - number), rng):
             beyond += int((most(drawn, 1) * TIE_RATIO >= observed).sum())
             number += len(drawn)
         size *= 3
     return (1.0 + beyond) / (number + 1.0) if beyond else 0.0
 
 
-def _permuted(
+def _permute(
     ready: ClaimData, measure: Measure, n_permutations: int, rng: np.random.Generator
 ) -> Iterator[Any]:
     """What is explained of targets in another order, many at a time."""

@@ -30,7 +30,7 @@ CONDENSED_ERROR = 1e-12
 _DIGEST_ENTRIES = 1 << 17  # entries that are copied at a time
 
 
-def doubled(data: TrainingData) -> TrainingData:
+def to_double(data: TrainingData) -> TrainingData:
     """The same data; everything that is made of them is in double precision."""
     return replace(data, design=in_double(data.design))
 
@@ -116,7 +116,7 @@ class Proof:
         if self._from_products:
             mean = float(np.linalg.norm(units.target_mean)) * np.sqrt(data.total_weight)
             worst = float(errors[~problem.constant].max(initial=factor))
-            share = self._condensed() + 2.0 * worst
+            share = self._condensation_error() + 2.0 * worst
             return Accuracy(before, size + mean, share, removed, True)
         if units.fit_intercept:
             root = np.ones(n_rows) if data.sample_weight is None else np.sqrt(data.sample_weight)
@@ -127,10 +127,10 @@ class Proof:
     @cached_property
     def exact(self) -> ExactValues | None:
         """The same problem without a ridge in exact arithmetic, where that is possible."""
-        return self._as_given if self.plain else None
+        return self._exact_data if self.plain else None
 
     @cached_property
-    def _as_given(self) -> ExactValues | None:
+    def _exact_data(self) -> ExactValues | None:
         """The data as they were given, in exact arithmetic."""
         data = self.data
         is_here = isinstance(data.design, DenseDesign | SparseDesign)
@@ -164,7 +164,7 @@ class Proof:
             return False
         return can_condense(design, n_outputs) or design.is_remote
 
-    def _condensed(self) -> float:
+    def _condensation_error(self) -> float:
         """What is left out of inner products, relative to norms."""
         problem, covariates = self.problem, self.problem.units.covariates
         (n_rows, n_features), n_outputs = problem.design.shape, problem.Y.shape[1]
@@ -188,11 +188,11 @@ class Proof:
     def _n_covariates(self) -> int:
         """How many of the covariates are independent; a direction that was left out may not be."""
         index = np.flatnonzero(self.data.fixed.always)
-        if self._as_given is None or self._may_be_clipped(index):
+        if self._exact_data is None or self._may_need_clipping(index):
             return len(index)
-        return self._as_given.rank() - int(self.problem.units.fit_intercept)
+        return self._exact_data.rank() - int(self.problem.units.fit_intercept)
 
-    def _may_be_clipped(self, index: np.ndarray) -> bool:
+    def _may_need_clipping(self, index: np.ndarray) -> bool:
         """Whether some of these columns say something else than they did before they were clipped.
 
         One with two values only does not: it still has two.

@@ -19,7 +19,7 @@ from ..base import Columns, FeatureScores, TrainingData
 from ..dependent_samples import TakesSampleGroups, codes_of_samples
 from ..groups import open_groups
 from ..linear import LinearSelector
-from ..near_copies import MAX_CORRELATION, redundancy_of
+from ..near_copies import MAX_CORRELATION, make_redundancy
 from ..preparation import Prepared, Units, of_several_columns
 from ..signs import column_signs, prescribes_signs
 from ..strengths import entry_path
@@ -231,22 +231,22 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
             )
         super()._check_certifiable()
 
-    def _clip_at(self) -> float | None:
+    def _clip_limit(self) -> float | None:
         if isinstance(self.clip, str):
             return CLIP if self.standardize and self.fit_intercept else None
         return self.clip
 
-    def _searched(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
+    def _search_problem(self, data: TrainingData, **options: Any) -> tuple[Prepared, float]:
         scale = self._class_scale(data)
         ridge, n_products = self._relative_ridge(data), data.fixed.n_open
         if self.n_features_to_select is not None:
             n_products = self._n_own(data, n_products)
         if ridge < LEAST_RIDGE:
             n_products = 0
-        problem = self._prepared(
+        problem = self._make_problem(
             data,
             squared_loss=True,
-            clip=self._clip_at(),
+            clip=self._clip_limit(),
             output_scale=scale,
             n_products=n_products,
             **options,
@@ -258,12 +258,12 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
         share = 1.0 if codes is None else (codes.max() + 1) / len(codes)
         automatic = isinstance(self.ridge, str)
         self.ridge_: float = fading_ridge(data, share) if automatic else float(self.ridge)
-        problem, ridge = self._searched(data)
+        problem, ridge = self._search_problem(data)
         self._remember(data, problem)
         self.__dict__.pop("_entered", None)  # of an earlier fit
         groups = None if prescribes_signs(self) else of_several_columns(data.groups)
         total, constant = data.total_weight, problem.constant
-        passing = redundancy_of(self.max_correlation, data, problem)
+        passing = make_redundancy(self.max_correlation, data, problem)
         equations = LeastSquares(
             problem.design,
             problem.Y,

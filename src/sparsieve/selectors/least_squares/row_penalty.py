@@ -118,7 +118,7 @@ class RowModel(StrengthModel):
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         self.selector = selector
-        self.problem: Prepared = selector._prepared(
+        self.problem: Prepared = selector._make_problem(
             data,
             squared_loss=True,
             # Single rows are few at a time; every sweep over groups takes a product with all.
@@ -131,24 +131,24 @@ class RowModel(StrengthModel):
         self.solver: PathEngine = BlockCD(selector.tol, selector.max_iter)
 
     def at_zero(self) -> Any:
-        G = 2.0 * self.problem.design.project_beside(self.problem.Y)
+        G = 2.0 * self.problem.design.native_projection(self.problem.Y)
         return in_double(self.penalty.dual_norms(G))
 
-    def weighted(self, result: Result[Any]) -> np.ndarray:
-        return result.solution.used
+    def nonzero_units(self, result: Result[Any]) -> np.ndarray:
+        return result.solution.nonzero_features
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         return row_norm_scores(result, self.problem, self.total_weight, "lower alpha")
 
-    def without(self) -> tuple[float, Rows]:
+    def null_model(self) -> tuple[float, Rows]:
         nothing = self.equations.nothing()
         return nothing.objective, nothing.solution
 
     def features(self, solution: Rows | FewRows) -> np.ndarray:
-        return solution.used
+        return solution.nonzero_features
 
     def coefficients(self, solution: Rows | FewRows) -> tuple[np.ndarray, np.ndarray]:
-        return self.problem.units.coefficients(solution.W, solution.used)
+        return self.problem.units.coefficients(solution.W, solution.nonzero_features)
 
 
 class GroupModel(RowModel):
@@ -163,20 +163,20 @@ class GroupModel(RowModel):
 
     def __init__(self, selector: RowPenaltySelector, data: TrainingData) -> None:
         super().__init__(selector, data)
-        choices = PenalisedChoices.of(selector, data, self.problem.design, self.constant)
+        choices = PenalisedChoices.from_selector(selector, data, self.problem.design, self.constant)
         self.groups, self.constant = data.groups, choices.constant
         own = choices.columns, choices.weights
         self.solver = GroupL21(*own, selector.tol, selector.max_iter)
-        self.penalty = self.penalty.on(data.total_weight)
+        self.penalty = self.penalty.rescale(data.total_weight)
         self.equations = replace(self.equations, penalty=self.penalty)
         self.is_convex = self.penalty.is_convex
 
     def at_zero(self) -> np.ndarray:
         G = 2.0 * self.problem.design.rmatmul(self.problem.Y)
-        return self.solver.strengths_of(np.asarray(G, dtype=np.float64), 1, self.penalty)[0]
+        return self.solver.entry_strengths(np.asarray(G, dtype=np.float64), 1, self.penalty)[0]
 
-    def weighted(self, result: Result[Any]) -> np.ndarray:
-        return StrengthModel.weighted(self, result)
+    def nonzero_units(self, result: Result[Any]) -> np.ndarray:
+        return StrengthModel.nonzero_units(self, result)
 
     def scores(self, result: Result[Any]) -> FeatureScores:
         found = row_norm_scores(

@@ -54,7 +54,9 @@ class SupportLeastSquares(Savable):
     units: Annotated[Units, "features"]
 
     @classmethod
-    def of(cls, problem: Prepared, features: np.ndarray, ridge: float) -> SupportLeastSquares:
+    def factorise(
+        cls, problem: Prepared, features: np.ndarray, ridge: float
+    ) -> SupportLeastSquares:
         """Factorise these columns of a problem."""
         columns = problem.design.dense_columns(features).astype(np.float64)
         Y = problem.Y.astype(np.float64)

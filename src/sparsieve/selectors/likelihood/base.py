@@ -207,8 +207,8 @@ class LikelihoodSelector(LinearSelector):
         self._fitted_loss = self.loss
         if self.loss == "auto":
             able = (n for n, kind in LOSS_KINDS.items() if kind.task == target.task)
-            self._fitted_loss = next(name for name in able if LOSS_KINDS[name].is_for(target))
-        return LOSS_KINDS[self._fitted_loss].of(target, weights, self)
+            self._fitted_loss = next(name for name in able if LOSS_KINDS[name].is_default(target))
+        return LOSS_KINDS[self._fitted_loss].from_target(target, weights, self)
 
     def _problem(self, data: TrainingData, **options: Any) -> StandardisedLoss:
         """The loss on standardised columns, with ``always_keep`` among the free ones.
@@ -218,7 +218,7 @@ class LikelihoodSelector(LinearSelector):
         loss = self._loss(data)
         # No column of the target is needed here: intercepts and covariates are left free.
         blank = replace(data.target, Y=np.zeros((loss.n_samples, loss.n_outputs)))
-        view = self._prepared(
+        view = self._make_problem(
             replace(data, target=blank), squared_loss=False, compress=False, **options
         )
         ones = np.ones((loss.n_samples, int(loss.has_intercept and self.fit_intercept)))
@@ -286,7 +286,7 @@ class LikelihoodSelector(LinearSelector):
         """
         F = self.decision_function(X)
         if not hasattr(self, "classes_"):
-            return LOSS_KINDS[self._fitted_loss].predicted(F)
+            return LOSS_KINDS[self._fitted_loss].predict_mean(F)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
     @available_if(lambda selector: hasattr(selector, "classes_"))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._checks import listed
+from ..._checks import format_names
 from ..._saved import Floats, Ints, Savable
 from ...solvers.losses.cox import Cox
 from ...validation.survival import asked_times, strata_labels
@@ -32,7 +32,7 @@ class Baselines(Savable):
     log_hazards: Annotated[Floats, "models", "events"]
 
     @classmethod
-    def of(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
+    def from_predictors(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
         """Of models with these linear predictors."""
         found = [loss.log_baseline_hazard(F) for F in predictors]
         times, _, strata = found[0]
@@ -73,7 +73,7 @@ def stratum_places(known: np.ndarray | None, strata: Any, n_samples: int, owner:
     if strata is None:
         raise ValueError(
             f"the {owner} was fitted with strata, each with its own baseline; pass strata= to "
-            f"predict_survival, one of {listed(known.tolist())} for every sample"
+            f"predict_survival, one of {format_names(known.tolist())} for every sample"
         )
     asked = strata_labels(strata)
     if len(asked) != n_samples:
@@ -85,7 +85,7 @@ def stratum_places(known: np.ndarray | None, strata: Any, n_samples: int, owner:
     labels, which = np.unique(asked, return_inverse=True)
     if unknown := [label for label in labels.tolist() if label not in places]:
         raise ValueError(
-            f"strata hold {listed(unknown)}, for which there is no baseline; the {owner} was "
-            f"fitted with the strata {listed(places)}"
+            f"strata hold {format_names(unknown)}, for which there is no baseline; the {owner} was "
+            f"fitted with the strata {format_names(places)}"
         )
     return np.array([places[label] for label in labels.tolist()], dtype=np.int64)[which]

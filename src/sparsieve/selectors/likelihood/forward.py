@@ -22,7 +22,7 @@ from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..groups import open_groups
-from ..near_copies import redundancy_of
+from ..near_copies import make_redundancy
 from ..preparation import of_several_columns
 from .base import LikelihoodSelector, StandardisedLoss
 from .baselines import Baselines
@@ -54,7 +54,7 @@ class LikelihoodSupports(Savable):
     remaining: Annotated[Floats, "units"]
     constant: Annotated[Bools, "units"]
 
-    def at(self, count: int) -> FeatureScores:
+    def scores_by_size(self, count: int) -> FeatureScores:
         """Scores and order of the features at this size."""
         place = min(count, len(self.path))
         support, longest = self.path.supports[place], self.path.features
@@ -230,8 +230,8 @@ default="auto"
     def _fit(self, data: TrainingData) -> FeatureScores:
         self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
-        problem, constant = self._grouped(data, prepared)
-        passing = redundancy_of(self.max_correlation, data)
+        problem, constant = self._group_problem(data, prepared)
+        passing = make_redundancy(self.max_correlation, data)
         problem = replace(problem, redundancy=passing)
         stop, n_open = None, data.choices.n_open
         if self.n_features_to_select is None:
@@ -257,13 +257,13 @@ default="auto"
                 + problem.free @ one.free
                 for one in found.by_size
             ]
-            baselines = Baselines.of(prepared.loss, predictors)
+            baselines = Baselines.from_predictors(prepared.loss, predictors)
         self._keep_baselines(baselines)
         self._keep_result(result)
         passed_over = None if passing is None else passing.passed_over
-        return replace(self._by_size.at(len(self.path_)), passed_over=passed_over)
+        return replace(self._by_size.scores_by_size(len(self.path_)), passed_over=passed_over)
 
-    def _grouped(
+    def _group_problem(
         self, data: TrainingData, prepared: StandardisedLoss
     ) -> tuple[RidgeLikelihood, np.ndarray]:
         """The problem on features or on groups, and which of them say nothing."""
@@ -314,7 +314,7 @@ default="auto"
         These 3 features explain at least 9... % of what the best 3 features could (proven ...).
         """
         data, prepared = self._seen_again(X, y, sample_weight, strata, entry)
-        problem, n_always = self._grouped(data, prepared)[0], data.choices.n_always
+        problem, n_always = self._group_problem(data, prepared)[0], data.choices.n_always
         sizes = certified_sizes(n_features, n_always, len(self.path_))
         supports = [self._by_size.path.supports[k] for k in sizes - n_always]
         known = np.asarray(self.path_.objective)[sizes - n_always]
@@ -339,7 +339,7 @@ default="auto"
 
     def _set_support(self) -> None:
         wanted = self._choices.count(self.n_features_to_select, self._n_kept)
-        found = self._by_size.at(wanted - self._choices.n_always)
+        found = self._by_size.scores_by_size(wanted - self._choices.n_always)
         self._set_ranking(found.scores, found.ranking())
         super()._set_support()
 

@@ -211,7 +211,7 @@ default="auto"
         if isinstance(prepared.loss, Cox):
             columns = np.asarray(prepared.design.dense_columns(found.features), dtype=np.float64)
             F = columns @ found.W + prepared.free @ found.B
-            baselines = Baselines.of(prepared.loss, [F])
+            baselines = Baselines.from_predictors(prepared.loss, [F])
         self._keep_baselines(baselines)
         self._use_baseline(0)
         super()._keep(model, result, alpha)
@@ -355,7 +355,7 @@ class _Model(StrengthModel):
     def __init__(self, selector: LikelihoodL21Selector, data: TrainingData) -> None:
         self.selector, self.prepared = selector, selector._problem(data)
         prepared = self.prepared
-        choices = PenalisedChoices.of(selector, data, prepared.design, prepared.constant)
+        choices = PenalisedChoices.from_selector(selector, data, prepared.design, prepared.constant)
         self.groups, self.constant = data.groups, choices.constant
         parts = prepared.design, prepared.loss, choices.columns, choices.weights, prepared.free
         self.equations = PenalisedLikelihood(*parts)
@@ -376,7 +376,7 @@ class _Model(StrengthModel):
         found = result.solution
         return FeatureScores.by_norms(found.norms, found.correlation, self.constant, "lower alpha")
 
-    def without(self) -> tuple[float, GroupCoefficients]:
+    def null_model(self) -> tuple[float, GroupCoefficients]:
         problem = self.equations
         return problem.loss.value(problem.free @ self._nothing.B), self._nothing
 

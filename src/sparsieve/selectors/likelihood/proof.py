@@ -11,7 +11,7 @@ from ...solvers.searches.likelihood_forward import explainable
 from ...solvers.searches.likelihood_groups import columns_once
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...solvers.searches.ridge_fit import ridge_fit
-from ..certificates import Certificate, certificate_of
+from ..certificates import Certificate, make_certificate
 
 # Objectives that differ by more than this share of what can be explained are of other data.
 OBJECTIVE_TOL = 1e-4
@@ -52,7 +52,9 @@ def ridge_certificate(
     lower = np.minimum(bounds.best[own] - perfect, objective)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(own == 0, 0.0, (objective - lower) / objective)
-    return certificate_of(problem.groups is not None, sizes, objective, lower, gap, power, n_always)
+    return make_certificate(
+        problem.groups is not None, sizes, objective, lower, gap, power, n_always
+    )
 
 
 def check_same(objective: float, known: float, scale: float) -> None:

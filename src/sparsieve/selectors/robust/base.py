@@ -77,7 +77,9 @@ class ModelOnSupports(Savable):
     max_iter: int
 
     @classmethod
-    def of(cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int) -> Self:
+    def from_features(
+        cls, problem: RobustProblem, features: np.ndarray, tol: float, max_iter: int
+    ) -> Self:
         """Keep the columns of ``features``."""
         features = np.unique(np.asarray(features, dtype=np.int64))
         data = problem.data
@@ -88,7 +90,7 @@ class ModelOnSupports(Savable):
     def fit(self, support: np.ndarray) -> Result[UserModel]:
         """The certified model on ``support``."""
         local = np.searchsorted(self.features, support)
-        fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.on(local))
+        fit = RobustRefit(self.tol, self.max_iter).solve(self.problem.data.restrict(local))
         W = np.zeros((len(self.problem.units.scale), fit.solution.W.shape[1]))
         W[self.features] = fit.solution.W
         coef, intercept = self.problem.in_user_units(replace(fit.solution, W=W))
@@ -144,7 +146,7 @@ class RobustSelector(LinearSelector):
         explains of X and Y by least squares. A rotation of the outputs leaves every
         norm as it is, so that the coordinates outside the row space of Y can be dropped.
         """
-        problem = self._prepared(data, squared_loss=False)
+        problem = self._make_problem(data, squared_loss=False)
         units = problem.units
         weights = np.ones(len(problem.Y)) if data.sample_weight is None else data.sample_weight
         robust = RobustRegression(

@@ -173,7 +173,7 @@ class RobustPath(StrengthModel):
     @cached_property
     def _nothing(self) -> Result[RobustSolution]:
         none = np.empty(0, dtype=np.int64)
-        return RobustRefit(float(self.selector.tol)).solve(self.problem.data.on(none))
+        return RobustRefit(float(self.selector.tol)).solve(self.problem.data.restrict(none))
 
     def at_zero(self) -> np.ndarray:
         solution = self._nothing.solution
@@ -203,7 +203,7 @@ class RobustPath(StrengthModel):
         ties, constant = solution.correlations, self.constant
         return FeatureScores.by_norms(scores, ties, constant, "lower alpha", least)
 
-    def without(self) -> tuple[float, RobustSolution]:
+    def null_model(self) -> tuple[float, RobustSolution]:
         return self._nothing.objective, self._nothing.solution
 
     def features(self, solution: RobustSolution) -> np.ndarray:

@@ -58,7 +58,7 @@ class CodedColumns:
         """Some of the rows."""
         return replace(self, codes=np.asfortranarray(self.codes[places]))
 
-    def beside(self, others: CodedColumns) -> CodedColumns:
+    def append(self, others: CodedColumns) -> CodedColumns:
         """These columns and others."""
         return CodedColumns(
             np.asfortranarray(np.hstack([self.codes, others.codes])),
@@ -67,7 +67,7 @@ class CodedColumns:
         )
 
 
-def coded(X: np.ndarray) -> CodedColumns:
+def code_columns(X: np.ndarray) -> CodedColumns:
     """Columns by their quantiles, or by their values where these are few."""
     n_samples, n_columns = X.shape
     n_wanted = MAX_CODES if n_samples >= SMALL else MAX_CODES // 2
@@ -136,7 +136,7 @@ class Squares:
         return ones if self._is_plain else self.weights[:, None] * ones
 
 
-def loss_of(target: Target, weights: np.ndarray | None) -> Any:
+def choose_loss(target: Target, weights: np.ndarray | None) -> Any:
     """The loss that trees lower: logistic, multinomial, Poisson, Cox or squares."""
     if target.task == "survival":
         return Cox(target.survival, weights)
@@ -199,7 +199,7 @@ class Boosting:
             n_used = max(ALL_COLUMNS, round(self.columns * n_columns))
         for _ in range(self.n_trees):
             G, H = loss.gradient(F), loss.diagonal(F)
-            g, h = _projected(G, H, rng)
+            g, h = _project_outputs(G, H, rng)
             places = np.sort(rng.permutation(n_columns)[:n_used])
             some = table if n_used == n_columns else table.columns(places)
             mean = float(h.mean())
@@ -238,7 +238,7 @@ def _power(G: np.ndarray, H: np.ndarray) -> float:
     return max(float(((G**2).sum(axis=0) / np.maximum(H.mean(axis=0), 1e-300)).mean()), 1e-300)
 
 
-def _projected(
+def _project_outputs(
     G: np.ndarray, H: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gradients and Hessians of one direction of the outputs, in single precision."""

@@ -43,13 +43,13 @@ class Units:
         every = np.arange(n_columns)
         return cls(every, every, n_columns, n_columns)
 
-    def columns_of(self, alive: np.ndarray) -> np.ndarray:
+    def column_mask(self, alive: np.ndarray) -> np.ndarray:
         """The columns of any of the units in a mask, as a mask."""
         found = np.zeros(self.n_columns, dtype=bool)
         found[self.members[alive[self.numbers]]] = True
         return found
 
-    def of(self, columns: tuple[int, ...]) -> np.ndarray:
+    def unit_mask(self, columns: tuple[int, ...]) -> np.ndarray:
         """The units that hold any of some columns."""
         return np.unique(self.numbers[np.isin(self.members, columns)])
 
@@ -77,7 +77,7 @@ class Elimination:
     product_gains: np.ndarray
 
 
-def eliminated(
+def eliminate(
     units: Units,
     candidates: np.ndarray,
     always: np.ndarray,
@@ -106,7 +106,7 @@ def eliminated(
         good enough to say how well numbers from there on predict.
     """
     alive = candidates.copy()
-    owners = [units.of(one) for one in products.owners]
+    owners = [units.unit_mask(one) for one in products.owners]
     fine = min(max(MIN_FINE, 2 * n_wanted), MAX_FINE)
     scores: np.ndarray = np.zeros(units.n_units)
     before: np.ndarray = np.zeros(units.n_units)
@@ -114,7 +114,7 @@ def eliminated(
     left: list[np.ndarray] = []
     n_rounds, level = 0, 0.0
     while (n_alive := int(alive.sum())) > 0:
-        columns = np.flatnonzero(units.columns_of(alive | always))
+        columns = np.flatnonzero(units.column_mask(alive | always))
         there = np.zeros(units.n_columns, dtype=bool)
         there[columns] = True
         own = np.array(
@@ -134,7 +134,7 @@ def eliminated(
             gain[owners[product]] += value
         product_gains[own] = of_products
         n_used = int((gain[alive] > 0).sum())
-        n_kept = _kept(n_alive, n_used, fine, is_late)
+        n_kept = _count_survivors(n_alive, n_used, fine, is_late)
         if n_least:
             n_kept = 0 if n_alive <= n_least else max(n_least, int(n_alive * COARSE))
         places = np.flatnonzero(alive)
@@ -150,7 +150,7 @@ def eliminated(
     return Elimination(order, scores, n_rounds, product_gains)
 
 
-def _kept(n_alive: int, n_used: int, fine: int, is_late: bool) -> int:
+def _count_survivors(n_alive: int, n_used: int, fine: int, is_late: bool) -> int:
     """How many stay after a round."""
     if n_alive <= ONE_BY_ONE:
         return n_alive - 1

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
 from ...validation.target import Target
-from ..guests import guest_name, judgement_of
+from ..guests import guest_name, judge_features
 
 
 class GuestTrees:
@@ -40,7 +40,7 @@ class GuestTrees:
             model.fit(X, self.y)
         else:
             model.fit(X, self.y, sample_weight=self.weights)
-        judged = judgement_of(model, X.shape[1])
+        judged = judge_features(model, X.shape[1])
         if judged is None or judged.ranks is not None:
             raise ValueError(
                 f"{guest_name(model)} has no feature_importances_, by which trees are asked; pass "

@@ -46,7 +46,7 @@ class Products:
     table: CodedColumns
 
 
-def signs_of(codes: CodedColumns) -> np.ndarray:
+def median_signs(codes: CodedColumns) -> np.ndarray:
     """-1 and 1 on the sides of the median, 0 where a value is missing, in single precision."""
     known = codes.codes < MAX_CODES
     counts = known.sum(axis=0)
@@ -89,12 +89,12 @@ def found_products(
     if many:
         best = np.sort(np.argsort(-gains, kind="stable")[:MAX_COLUMNS])
         varied, few, some = varied[best], few.columns(best), some.columns(best)
-    residual = _clipped(G)
-    owners, strengths = _screened(_standardised(signs_of(few)), residual)
+    residual = _clip(G)
+    owners, strengths = _screen(_standardise(median_signs(few)), residual)
     if not owners:
         return no_products(n_samples)
     places = np.unique(np.concatenate(owners))
-    signs = signs_of(some.columns(places))
+    signs = median_signs(some.columns(places))
     values = np.column_stack(
         [signs[:, np.searchsorted(places, one)].prod(axis=1) for one in owners]
     )
@@ -116,14 +116,14 @@ def no_products(n_samples: int) -> Products:
     return Products([], np.empty(0), empty)
 
 
-def _clipped(G: np.ndarray) -> np.ndarray:
+def _clip(G: np.ndarray) -> np.ndarray:
     R = G - G.mean(axis=0)
     spread = R.std(axis=0)
     R = np.clip(np.divide(R, spread, out=np.zeros_like(R), where=spread > 0), -CLIP, CLIP)
     return np.asarray(R, dtype=np.float32)
 
 
-def _standardised(signs: np.ndarray) -> np.ndarray:
+def _standardise(signs: np.ndarray) -> np.ndarray:
     S = signs - signs.mean(axis=0)
     return np.asarray(S / (np.sqrt((S**2).mean(axis=0)) + 1e-9), dtype=np.float32)
 
@@ -133,7 +133,7 @@ def _limit(n_tests: float, n_outputs: int) -> float:
     return float((np.sqrt(2.0 * np.log(max(n_tests, 2.0))) + 1.0) ** 2 + 3.0 * (n_outputs - 1))
 
 
-def _screened(S: np.ndarray, R: np.ndarray) -> tuple[list[tuple[int, ...]], list[float]]:
+def _screen(S: np.ndarray, R: np.ndarray) -> tuple[list[tuple[int, ...]], list[float]]:
     """Products beyond noise, the strongest first: n times the squared correlation, summed."""
     n, d = S.shape
     found: list[tuple[float, tuple[int, ...]]] = []

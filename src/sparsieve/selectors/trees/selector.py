@@ -16,8 +16,8 @@ from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, RandomState
 from ..preparation import of_several_columns
-from .boosting import ALL_COLUMNS, Boosting, CodedColumns, coded, loss_of
-from .elimination import MANY, Elimination, Units, eliminated
+from .boosting import ALL_COLUMNS, Boosting, CodedColumns, choose_loss, code_columns
+from .elimination import MANY, Elimination, Units, eliminate
 from .guest_trees import GuestTrees, check_guest
 from .interactions import Interaction, interactions_among
 from .products import Products, found_products, has_own_effect, no_products
@@ -146,7 +146,7 @@ class BoostedTreesSelector(BaseSelector):
     _pair_alone: Annotated[Bools, "products"] = field(init=False)
 
     _purposes: ClassVar[tuple[str, ...]] = ("nonlinear", "panel")
-    _n_least: ClassVar[int] = 0  # where features are only compared, see ``eliminated``
+    _n_least: ClassVar[int] = 0  # where features are only compared, see ``eliminate``
     _usual_model: ClassVar[str] = "trees"  # on the features that are kept
     _scale_free: ClassVar[bool | None] = True
     _accepts_nan: ClassVar[bool] = True
@@ -188,7 +188,7 @@ class BoostedTreesSelector(BaseSelector):
     def _fit(self, data: TrainingData) -> FeatureScores:
         X, target, weights = _rows_by_weight(_dense(data), data.target, data.sample_weight)
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        table = coded(X)
+        table = code_columns(X)
         fixed, groups = data.choices, of_several_columns(data.groups)
         units = Units.single(X.shape[1])
         if groups is not None:
@@ -198,10 +198,10 @@ class BoostedTreesSelector(BaseSelector):
         says_something[units.numbers[~constant[units.members]]] = True
         candidates = says_something & ~fixed.either
         trees = _Trees(table, target, weights, rng)
-        trees.begin_with(np.flatnonzero(units.columns_of(fixed.always)))
+        trees.fit_offset(np.flatnonzero(units.column_mask(fixed.always)))
         products = no_products(len(X))
         if self.interactions:
-            columns = np.flatnonzero(units.columns_of(candidates | fixed.always))
+            columns = np.flatnonzero(units.column_mask(candidates | fixed.always))
             products = trees.products(columns)
         rounds: Any = trees
         if self.estimator is not None:
@@ -209,7 +209,7 @@ class BoostedTreesSelector(BaseSelector):
         rounds.use(products)
         n_wanted = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
         ways = products, rounds.gains, rounds.varies
-        found = eliminated(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
+        found = eliminate(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
         self.__dict__.pop("path_", None)  # of an earlier fit
@@ -217,7 +217,9 @@ class BoostedTreesSelector(BaseSelector):
             rest = np.flatnonzero(~(candidates | fixed.either))
             left_out = np.flatnonzero(fixed.never)
             always = np.flatnonzero(fixed.always)
-            self.path_: Path = Path.nested(np.concatenate([always, found.order, rest, left_out]))
+            self.path_: Path = Path.from_order(
+                np.concatenate([always, found.order, rest, left_out])
+            )
         return FeatureScores(
             found.scores, n_kept=DEFAULT_COUNT, order=found.order, constant=~says_something
         )
@@ -251,10 +253,10 @@ class _Trees:
         self._last: tuple[np.ndarray, Any] | None = None
         self._start: np.ndarray | None = None
 
-    def begin_with(self, columns: np.ndarray) -> None:
+    def fit_offset(self, columns: np.ndarray) -> None:
         """Let trees on some columns explain what they can; others are judged by what is left."""
         if len(columns):
-            loss = loss_of(self.target, self.weights)
+            loss = choose_loss(self.target, self.weights)
             self._start = GIVEN.fit(self.table.columns(columns), loss, self.rng)[1]
 
     def products(self, columns: np.ndarray) -> Products:
@@ -266,21 +268,21 @@ class _Trees:
         n_samples = len(self.table.codes)
         if n_samples <= n_most:
             if self._last is None:
-                self._last = np.arange(n_samples), loss_of(self.target, self.weights)
+                self._last = np.arange(n_samples), choose_loss(self.target, self.weights)
             return self._last
         rows = np.sort(self.rng.permutation(n_samples)[:n_most])
         weights = None if self.weights is None else self.weights[rows]
-        return rows, loss_of(self.target.rows(rows), weights)
+        return rows, choose_loss(self.target.rows(rows), weights)
 
     def null_gradient(self) -> np.ndarray:
         """Of all samples, at the model without features."""
-        loss = loss_of(self.target, self.weights)
+        loss = choose_loss(self.target, self.weights)
         return loss.gradient(np.tile(loss.null()[0], (len(self.table.codes), 1)))
 
     def use(self, products: Products) -> None:
         """Let products take part in the fits that follow."""
         if products.owners:
-            self.whole = self.table.beside(products.table)
+            self.whole = self.table.append(products.table)
 
     def varies(self, n_columns: int) -> bool:
         """Whether another fit draws other columns, samples or outputs."""

@@ -57,19 +57,19 @@ class SampleGroups:
         """Sums of the columns over the samples of every group."""
         return np.asarray(self._members @ values)
 
-    def shared(self, values: np.ndarray) -> np.ndarray:
+    def within_group_share(self, values: np.ndarray) -> np.ndarray:
         """Sum of the products of pairs within groups over the sum of squares, by column."""
         power = (values**2).sum(axis=0)
         pairs = (self.sums(values) ** 2).sum(axis=0) - power
         return pairs / np.where(power > 0, power, 1.0)
 
-    def added(self, shared: np.ndarray, R: np.ndarray) -> np.ndarray:
+    def added_inflation(self, shared: np.ndarray, R: np.ndarray) -> np.ndarray:
         """What groups add to the inflation of products with a target, 0 for independent samples.
 
         Parameters
         ----------
         shared : ndarray of shape (n_columns,)
-            As :meth:`shared` finds it of columns.
+            As :meth:`within_group_share` finds it of columns.
         R : ndarray of shape (n_samples, rank)
             Orthonormal columns of a target, of which the direction with the largest sum counts.
         """
@@ -176,7 +176,7 @@ class Dependence:
             products = strata.sums(E**2).T @ (strata.sums(R**2) / sizes[:, None])
             found = n_samples * products.max(axis=1) / power
         if self.groups is not None:
-            found = found + self.groups.added(self.groups.shared(E), R)
+            found = found + self.groups.added_inflation(self.groups.within_group_share(E), R)
         return np.maximum(found, 1.0)
 
     def n_effective(self, R: np.ndarray) -> float:

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import empty_rows, here, largest, places_of, some_of
+from ..._beside import empty_rows, largest, mask_indices, read_entries, to_numpy
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from .distilled_state import (
@@ -78,12 +78,12 @@ def credible_set(
     coverage : float
         Between 0 and 1.
     """
-    nu, norms = some_of(left.nu, neighbours), some_of(left.norms, neighbours)
+    nu, norms = read_entries(left.nu, neighbours), read_entries(left.norms, neighbours)
     known = nu > left.tol * norms
     usable, nu = neighbours[known], nu[known]
     if not len(usable):
         return CredibleSet(neighbours[:1], np.ones(min(1, len(neighbours))))
-    along = some_of(left.C, usable) @ inverse_root(left.target, left.tol)
+    along = read_entries(left.C, usable) @ inverse_root(left.target, left.tol)
     shares = np.minimum(np.einsum("dc,dc->d", along, along) / nu, LARGEST_SHARE)
     log_weights = -0.5 * freedom * np.log1p(-shares)
     weights = np.exp(log_weights - log_weights.max())
@@ -201,7 +201,7 @@ class ForwardDistillation(Distillation):
         """Follow the path without testing its columns."""
         with own_passes(problem.design):
             found = self._path(problem, KeptColumns(problem), None)[1]
-            return replace(found, correlations=here(found.correlations))
+            return replace(found, correlations=to_numpy(found.correlations))
 
     def _solve(
         self, problem: DistillationProblem, callback: Callback | None
@@ -212,22 +212,22 @@ class ForwardDistillation(Distillation):
         if self.expecting:
             n_steps = float(len(order))
             # As many columns again enter paths, and every path takes out what it knows.
-            self.expecting(n_steps * problem.design.stored + n_steps**3 / 3 * len(path.nu))
+            self.expecting(n_steps * problem.design.n_entries + n_steps**3 / 3 * len(path.nu))
         alike = tests.correlations
         for t, j in enumerate(order.tolist()):
             close = abs(alike[t]) >= min(self.substitutes, COPY_CORR)
             close[j] = True
-            left = path.restarted(int(np.flatnonzero(some_of(close, order))[0]), ~close)
+            left = path.restart(int(np.flatnonzero(read_entries(close, order))[0]), ~close)
             while len(left.order) < len(order) and (i := left.best()) is not None:
                 left.take(i, columns.products(i, left.gains))
-            (freedom,) = problem.freedom_given(left.order, columns.column(j)[:, None])
+            (freedom,) = problem.degrees_of_freedom(left.order, columns.column(j)[:, None])
             shares[t], pvalues[t] = left.test(j, freedom)
             if self.coverage is not None:
-                near = places_of(close & problem.open)
+                near = mask_indices(close & problem.open)
                 tests.sets.append(credible_set(left, near, freedom, self.coverage))
             if callback:
                 callback(Event(len(order) + t + 1, pvalues[t], note=f"feature {j} tested"))
-        tests = replace(tests, correlations=here(alike))
+        tests = replace(tests, correlations=to_numpy(alike))
         return Result(tests, float(pvalues.min(initial=1.0)), 0.0, 2 * len(order), True)
 
     def _path(
@@ -235,11 +235,11 @@ class ForwardDistillation(Distillation):
     ) -> tuple[PathResiduals, DistilledTests]:
         n_samples = problem.design.shape[0]
         limit = max(1, int(self.max_share * problem.n_effective))
-        left = PathResiduals.of(problem, limit, self.ridge * n_samples)
+        left = PathResiduals.from_problem(problem, limit, self.ridge * n_samples)
         rotations = RandomTargets(problem, self.n_rotations, self.seed)
         pvalues: list[float] = []
         while len(left.order) < limit and (j := left.best()) is not None:
-            observed = largest(left.explained())
+            observed = largest(left.explained_shares())
             p = rotations.pvalue(left, observed, self.stop)
             if pvalues and p > self.stop:
                 break
@@ -257,7 +257,7 @@ class ForwardDistillation(Distillation):
             order,
             np.array(pvalues),
             np.ones(len(order)),
-            here(left.explained()),
+            to_numpy(left.explained_shares()),
             correlations,
             problem.freedom - len(order),
             np.zeros(len(order)),

@@ -11,16 +11,16 @@ import numpy as np
 from scipy.special import betaincc
 
 from ..._beside import (
-    beside,
     column_squares,
-    copied,
+    convert_like,
+    copy_array,
     empty_rows,
-    here,
     in_double,
-    put,
+    read_entries,
     row_squares,
-    some_of,
+    to_numpy,
     where,
+    write_entries,
 )
 from ...design import DesignMatrix
 from ..searches.forward_scores import CANDIDATES, RANK_TOL
@@ -66,18 +66,18 @@ class DistillationProblem:
         """X'V in double precision."""
         given = V.astype(self.design.dtype)
         if self.is_beside:
-            return in_double(self.design.project_beside(given))
+            return in_double(self.design.native_projection(given))
         return np.asarray(self.design.rmatmul(given), dtype=np.float64)
 
     def sq_norms(self) -> Any:
         """||x||^2 of every column, in double precision."""
-        found = self.design.sq_norms_beside()
-        return in_double(found if self.is_beside else here(found))
+        found = self.design.native_sq_norms()
+        return in_double(found if self.is_beside else to_numpy(found))
 
     @cached_property
     def open(self) -> Any:
         """``eligible`` where the other arrays are."""
-        return self.design.beside(self.eligible) if self.is_beside else self.eligible
+        return self.design.to_native(self.eligible) if self.is_beside else self.eligible
 
     @property
     def is_plain(self) -> bool:
@@ -96,17 +96,17 @@ class DistillationProblem:
             return float(self.design.shape[0])
         return self.dependence.n_effective(self.target)
 
-    def freedom_given(self, order: Sequence[int], columns: np.ndarray) -> np.ndarray:
+    def degrees_of_freedom(self, order: Sequence[int], columns: np.ndarray) -> np.ndarray:
         """Degrees of freedom to test each of some columns with, after a path."""
         n_samples = self.design.shape[0]
         taken = n_samples - self.freedom + len(order)
         if self.is_plain:
             return np.full(columns.shape[1], float(n_samples - taken))
         path = np.asarray(self.design.dense_columns(list(order)), np.float64)
-        basis = np.hstack((self.covariates, np.linalg.qr(without(path, self.covariates))[0]))
-        rest = without(self.target, basis)
+        basis = np.hstack((self.covariates, np.linalg.qr(project_out(path, self.covariates))[0]))
+        rest = project_out(self.target, basis)
         white = rest @ inverse_root(rest.T @ rest, RANK_TOL[np.dtype(np.float64)])
-        left, inflation = without(columns, basis), np.ones(columns.shape[1])
+        left, inflation = project_out(columns, basis), np.ones(columns.shape[1])
         if self.dependence is not None:
             inflation = self.dependence.inflation(left, white)
         if self.is_uneven:
@@ -136,10 +136,10 @@ class KeptColumns:
             if gains is not None and design.passes:
                 likely = np.argsort(-gains, kind="stable")[:CANDIDATES].tolist()
                 some += [i for i in likely if i != j and i not in self._products]
-            x = without(design.dense_columns(some), self.problem.covariates)
+            x = project_out(design.dense_columns(some), self.problem.covariates)
             products = self.problem.product(x)
             for place, i in enumerate(some):
-                self._columns[i], self._products[i] = x[:, place], copied(products[:, place])
+                self._columns[i], self._products[i] = x[:, place], copy_array(products[:, place])
             for i in list(self._products)[: max(0, len(self._products) - self._most)]:
                 del self._products[i]
         return self._products[j]
@@ -172,7 +172,7 @@ class PathResiduals:
     order: list[int]
 
     @classmethod
-    def of(cls, problem: DistillationProblem, limit: int, ridge: float) -> PathResiduals:
+    def from_problem(cls, problem: DistillationProblem, limit: int, ridge: float) -> PathResiduals:
         design, V = problem.design, problem.target
         norms, tol = problem.sq_norms(), RANK_TOL[np.dtype(design.dtype)]
         products = problem.product(np.hstack((V, problem.covariates)))
@@ -182,16 +182,16 @@ class PathResiduals:
         left[spent] = 0.0
         C[spent] = 0.0
         P, R = empty_rows(limit, norms), np.empty((limit, V.shape[1]))
-        now = copied(left), copied(C)
+        now = copy_array(left), copy_array(C)
         return cls(left, C, problem.open & ~spent, ridge, limit, tol, P, R, *now, V.T @ V, [])
 
-    def restarted(self, n_steps: int, allowed: Any) -> PathResiduals:
+    def restart(self, n_steps: int, allowed: Any) -> PathResiduals:
         """As after the first steps, to go on with the allowed columns."""
         P, R = self.P[:n_steps], self.R[:n_steps]
         open_ = self.open & allowed
         taken = np.array(self.order, dtype=np.int64)
-        put(open_, taken, some_of(allowed, taken))
-        put(open_, taken[:n_steps], False)
+        write_entries(open_, taken, read_entries(allowed, taken))
+        write_entries(open_, taken[:n_steps], False)
         buffer = empty_rows(self.limit, self.norms)
         buffer[:n_steps] = P
         return replace(
@@ -200,7 +200,7 @@ class PathResiduals:
             P=buffer,
             R=self.R.copy(),
             nu=self.norms - column_squares(P),
-            C=self.products - P.T @ beside(R, P),
+            C=self.products - P.T @ convert_like(R, P),
             target=np.eye(R.shape[1]) - R.T @ R,
             order=self.order[:n_steps],
         )
@@ -226,7 +226,7 @@ class PathResiduals:
         p = products - self.P[:t].T @ self.P[:t, j]
         p /= np.sqrt(float(p[j]))
         along = self.C[j] / p[j]
-        r = here(along)
+        r = to_numpy(along)
         self.P[t], self.R[t] = p, r
         self.nu -= p * p
         self.C -= p[:, None] * along
@@ -239,10 +239,10 @@ class PathResiduals:
         """Open columns of which something is left."""
         return self.open & (self.nu > self.tol * self.norms)
 
-    def explained(self) -> Any:
+    def explained_shares(self) -> Any:
         """Share of what is left of every open column that the rest of the target explains."""
         usable = self.usable
-        rest = self.C @ beside(inverse_root(self.target, self.tol), self.C)
+        rest = self.C @ convert_like(inverse_root(self.target, self.tol), self.C)
         return where(usable, row_squares(rest) / where(usable, self.nu, 1.0), 0.0)
 
     def test(self, j: int, freedom: float) -> tuple[float, float]:
@@ -250,11 +250,11 @@ class PathResiduals:
         root = inverse_root(self.target, self.tol)
         if self.nu[j] <= self.tol * self.norms[j]:
             return 0.0, 1.0
-        share = min(float(((here(self.C[j]) @ root) ** 2).sum()) / float(self.nu[j]), 1.0)
+        share = min(float(((to_numpy(self.C[j]) @ root) ** 2).sum()) / float(self.nu[j]), 1.0)
         return share, float(share_pvalue(share, root.shape[1], freedom))
 
 
-def without(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
+def project_out(columns: np.ndarray, basis: np.ndarray) -> np.ndarray:
     """Columns off an orthonormal basis, in double precision."""
     columns = np.asarray(columns, dtype=np.float64)
     for _ in range(2):  # the second pass removes what rounding left of the first

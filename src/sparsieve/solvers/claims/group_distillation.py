@@ -58,7 +58,7 @@ class GroupDistillation(Distillation):
         limit = max(1, int(self.max_share * problem.n_effective))
         # Room for a path without a group, whose groups may be larger than those of the first one.
         room = min(n_samples, limit * max(1, largest))
-        left = PathResiduals.of(problem, room, self.ridge * n_samples)
+        left = PathResiduals.from_problem(problem, room, self.ridge * n_samples)
         groups = Groups(problem, self.groups, left)
         targets = _GroupTargets(problem, self.n_rotations, self.seed)
         targets.groups, tested = groups, groups.open.copy()
@@ -83,8 +83,8 @@ class GroupDistillation(Distillation):
             far = close[t] < min(self.substitutes, COPY_CORR)
             far[g] = False
             same = next((i for i, other in enumerate(order) if not far[other]), t)
-            rest = left.restarted(ends[same], np.ones(len(left.open), dtype=bool))
-            without = groups.restricted(far & tested, order[:same])
+            rest = left.restart(ends[same], np.ones(len(left.open), dtype=bool))
+            without = groups.restrict(far & tested, order[:same])
             n_groups = same
             while n_groups < len(order) and len(rest.order) < room - largest:
                 other = without.best(rest, problem)
@@ -127,7 +127,7 @@ class Groups:
             self.blocks.append((members, columns, products))
         self.open: np.ndarray = np.array([len(columns) > 0 for columns in own])
 
-    def restricted(self, allowed: np.ndarray, taken: list[int]) -> Groups:
+    def restrict(self, allowed: np.ndarray, taken: list[int]) -> Groups:
         """The same groups, of which others are open."""
         other = object.__new__(Groups)
         other.columns, other.blocks, other.open = self.columns, self.blocks, allowed.copy()
@@ -204,11 +204,11 @@ class Groups:
             freedom = np.zeros(len(self.columns))
             for members, columns, *_ in bases:
                 parts = [problem.design.dense_columns(part) for part in columns]
-                freedom[members] = [problem.freedom_given(left.order, p).min() for p in parts]
-        found = self.pvalues_of(bases, left.C, root, freedom)
+                freedom[members] = [problem.degrees_of_freedom(left.order, p).min() for p in parts]
+        found = self.group_pvalues(bases, left.C, root, freedom)
         return found if only is not None else np.where(self.open, found, 1.0)
 
-    def pvalues_of(
+    def group_pvalues(
         self,
         bases: list[tuple[np.ndarray, ...]],
         products: np.ndarray,
@@ -249,7 +249,7 @@ class _GroupTargets(RandomTargets):
         for b in range(0, drawn.shape[1], c):
             own = drawn[:, b : b + c]
             root = inverse_root(own.T @ own, left.tol)
-            pvalues = self.groups.pvalues_of(bases, products[:, b : b + c], root, freedom)
+            pvalues = self.groups.group_pvalues(bases, products[:, b : b + c], root, freedom)
             found.append(-pvalues[self.groups.open].min(initial=1.0))
         return np.array(found)
 

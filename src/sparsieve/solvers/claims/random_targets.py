@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import beside, most, row_squares, where
-from .distilled_state import DistillationProblem, PathResiduals, without
+from ..._beside import convert_like, most, row_squares, where
+from .distilled_state import DistillationProblem, PathResiduals, project_out
 
 # Numbers that the products of X with random targets may be while a path is followed.
 MAX_PRODUCTS = 1 << 25
@@ -34,14 +34,14 @@ class RandomTargets:
         n_features = problem.design.shape[1]
         size = max(1, self.n_outputs)
         self.at_once: int = max(1, min(number, MAX_PRODUCTS // (n_features * size)))
-        self.most: int = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.stored * size)))
+        self.most: int = int(min(MAX_ROTATIONS, MAX_WORK / max(1, problem.design.n_entries * size)))
         self.places: np.ndarray = places_of_samples(problem)
         self.basis: np.ndarray = problem.covariates
         self.followed: tuple[np.ndarray, Any] | None = (
-            self._drawn(number) if self.at_once == number else None
+            self._draw(number) if self.at_once == number else None
         )
 
-    def _drawn(self, number: int) -> tuple[np.ndarray, Any]:
+    def _draw(self, number: int) -> tuple[np.ndarray, Any]:
         """(targets, their products with the columns) off all that was taken."""
         design, dependence = self.problem.design, self.problem.dependence
         if dependence is None:
@@ -50,19 +50,19 @@ class RandomTargets:
         else:  # only what samples may exchange is as likely as the target itself
             target = self.problem.target
             drawn = np.hstack([target[dependence.order(self.rng)] for _ in range(number)])
-        drawn = without(drawn - drawn.mean(axis=0), self.basis)
+        drawn = project_out(drawn - drawn.mean(axis=0), self.basis)
         return drawn, self.problem.product(drawn)
 
     def take(self, direction: Any, column: np.ndarray) -> None:
         """Take a column out of the targets, with the products of its direction with all columns."""
-        q = without(column[:, None], self.basis)
+        q = project_out(column[:, None], self.basis)
         q /= np.linalg.norm(q)
         self.basis = np.hstack((self.basis, q))
         if self.followed is not None:
             drawn, products = self.followed
             along = q[:, 0] @ drawn
             drawn -= q * along
-            products -= direction[:, None] * beside(along, direction)
+            products -= direction[:, None] * convert_like(along, direction)
 
     def largest(self, left: PathResiduals, targets: tuple[np.ndarray, Any]) -> np.ndarray:
         """The largest share of an open column that each target explains."""
@@ -77,7 +77,9 @@ class RandomTargets:
         values, vectors = np.linalg.eigh(inside)
         kept = values > left.tol * values[:, -1:]
         white = vectors * np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)[:, None]
-        rest = products.reshape(len(nu), -1, self.n_outputs).swapaxes(0, 1) @ beside(white, nu)
+        rest = products.reshape(len(nu), -1, self.n_outputs).swapaxes(0, 1) @ convert_like(
+            white, nu
+        )
         return most(row_squares(rest) / nu, 1)
 
     def pvalue(self, left: PathResiduals, observed: float, level: float) -> float:
@@ -89,7 +91,7 @@ class RandomTargets:
             if number == 0 and self.followed is not None:
                 found = self.largest(left, self.followed)
             else:
-                found = self.largest(left, self._drawn(self.at_once if number == 0 else further))
+                found = self.largest(left, self._draw(self.at_once if number == 0 else further))
             beyond += int((found >= observed).sum())
             number += len(found)
             p = (1 + beyond) / (number + 1)
@@ -105,20 +107,20 @@ def places_of_samples(problem: DistillationProblem) -> np.ndarray:
     order of rows and columns nor their signs nor the choice of V changes; of equal ones, those of
     the rows of XX'XX'V.
     """
-    products = _through(problem, problem.target)
+    products = _gram_product(problem, problem.target)
     keys = (products**2).sum(axis=1)
     order = np.argsort(keys, kind="stable")
     tied = np.diff(keys[order]) <= SAME_LENGTH[np.dtype(problem.design.dtype)] * keys.max()
     if tied.any():
         ties = np.empty(len(keys), dtype=np.int64)
         ties[order] = np.concatenate(([0], np.cumsum(~tied)))
-        order = np.lexsort(((_through(problem, products) ** 2).sum(axis=1), ties))
+        order = np.lexsort(((_gram_product(problem, products) ** 2).sum(axis=1), ties))
     places = np.empty(len(keys), dtype=np.int64)
     places[order] = np.arange(len(keys))
     return places
 
 
-def _through(problem: DistillationProblem, V: np.ndarray) -> np.ndarray:
+def _gram_product(problem: DistillationProblem, V: np.ndarray) -> np.ndarray:
     """XX'V without copies of columns."""
     design = problem.design
     weights = np.asarray(design.rmatmul(V.astype(design.dtype)), dtype=np.float64)

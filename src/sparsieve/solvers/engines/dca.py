@@ -18,8 +18,8 @@ class DCProgram(Protocol):
     """Minimise g(x) - h(x) over a convex set, with g and h convex.
 
     x and the slope may be any objects; the loop only passes them on. A program may also have
-    ``settled(old, new) -> bool``, asked in addition to the relative decrease before stopping
-    (for example: is the support the same?).
+    ``has_same_support(old, new) -> bool``, asked in addition to the relative decrease before
+    stopping (for example: is the support the same?).
     """
 
     def value(self, x: Any) -> float:
@@ -59,7 +59,7 @@ class DCA:
         found nothing lower; its trace never rises. The callback sees every accepted point.
         """
         x, best = x0, float(program.value(x0))
-        settled = getattr(program, "settled", lambda old, new: True)
+        settled = getattr(program, "has_same_support", lambda old, new: True)
         trace: list[float] = []
         decrease, converged, n_iter = np.inf, False, 0
         for n_iter in range(1, self.max_iter + 1):

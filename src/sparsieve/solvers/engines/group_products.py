@@ -97,9 +97,9 @@ class PenalisedGroups:
 
     def strengths(self, G: np.ndarray) -> np.ndarray:
         """||G_g|| / c_g of every group, from one row per feature."""
-        return self.strengths_of(G, 1, GroupPenalty(1.0))[0]
+        return self.entry_strengths(G, 1, GroupPenalty(1.0))[0]
 
-    def strengths_of(self, G: np.ndarray, count: int, penalty: GroupPenalty) -> np.ndarray:
+    def entry_strengths(self, G: np.ndarray, count: int, penalty: GroupPenalty) -> np.ndarray:
         """The strength of a penalty at which every group enters, a row for each of several G.
 
         They lie beside each other.

@@ -64,7 +64,7 @@ class Accuracy:
     exactly: Callable[[np.ndarray], Fraction] | None = None
 
     @classmethod
-    def of(cls, design: DesignMatrix, Y: np.ndarray) -> Accuracy:
+    def from_data(cls, design: DesignMatrix, Y: np.ndarray) -> Accuracy:
         """The accuracy of columns and a target that are exact as they are."""
         n_samples, n_features = design.shape
         return cls(np.zeros(n_features), 0.0, rounding(n_samples), np.zeros((n_samples, 0)))

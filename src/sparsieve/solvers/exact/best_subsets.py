@@ -133,7 +133,7 @@ class _Subsets:
         self.objective, self.low, self.high = (
             np.array([float(value[i][0]) for value in values]) for i in range(3)
         )
-        self.beside = search.beside(np.arange(len(starts)))
+        self.beside = search.size_costs(np.arange(len(starts)))
         self.others = np.zeros(len(starts))
         self.others[0] = np.inf  # there is only one support without features
         self.finished = np.zeros(len(starts), dtype=bool)

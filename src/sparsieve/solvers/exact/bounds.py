@@ -58,7 +58,9 @@ class DualPoint:
             free = np.ones(len(self.squares), dtype=bool)
             none, places = np.arange(0), np.arange(n_most + 1)
             scales = self.scales(none, free, n_most, ridge)
-            return np.max([self.priced(t, none, free, places, ridge)[0] for t in scales], axis=0)
+            return np.max(
+                [self.price_bounds(t, none, free, places, ridge)[0] for t in scales], axis=0
+            )
         largest = np.sort(self.squares)[::-1][:n_most]
         sums = np.concatenate([[0.0], np.cumsum(largest)])
         sums *= 1.0 + (n_most + 8) * EPS
@@ -73,7 +75,7 @@ class DualPoint:
         best = self.agreement / max(self.power + charge, EPS)
         return [0.0, 1.0, max(best, 0.0)]
 
-    def priced(
+    def price_bounds(
         self,
         scale: float,
         inside: np.ndarray,
@@ -155,7 +157,7 @@ class BoundSearch:
     groups : columns of every group, where k counts groups; None where it counts features.
     prices : what every feature, or every group, adds to the objective; not negative. One number for
         all stays beside values and bounds, which compare sets of one size; one number per group is
-        part of them. Who compares sizes adds ``beside``, which is nothing in the second case.
+        part of them. Who compares sizes adds ``size_costs``, which is nothing in the second case.
     """
 
     choices: np.ndarray
@@ -176,7 +178,9 @@ class BoundSearch:
         self.design: DesignMatrix = in_double(design)
         self.Y = np.asarray(Y, dtype=np.float64)
         self.ridge: float = float(ridge)
-        self.accuracy: Accuracy = Accuracy.of(self.design, self.Y) if accuracy is None else accuracy
+        self.accuracy: Accuracy = (
+            Accuracy.from_data(self.design, self.Y) if accuracy is None else accuracy
+        )
         n_samples, n_features = design.shape
         self.eligible: np.ndarray = (
             np.ones(n_features, dtype=bool) if eligible is None else eligible
@@ -220,10 +224,10 @@ class BoundSearch:
         trace: list[float] = []
         if len(self.units) == 0:
             alone = np.einsum("ij,ij->i", self.cross, self.cross)
-            alone = self._summed(np.where(self.eligible, alone, 0.0))
+            alone = self._sum_groups(np.where(self.eligible, alone, 0.0))
             if self.prices is not None:
                 alone = alone + self.ridge * self._discounts
-            self._take_in(self._strongest(alone, 2 * k))
+            self._add_units(self._strongest(alone, 2 * k))
         for _ in range(MAX_ROUNDS):
             problem = GramProblem(
                 self.gram,
@@ -236,7 +240,7 @@ class BoundSearch:
             found = relax(problem, self.z, float(k), tol=0.3 * tol)
             found.value += self.dearest * k
             self.z = found.z
-            dual = self.last = self.certified(found.weights)
+            dual = self.last = self.certify(found.weights)
             bound = float(dual.bounds(k, self.ridge)[-1])
             trace.append(found.value)
             if found.value - bound <= tol * max(found.value, EPS * self.power):
@@ -244,7 +248,7 @@ class BoundSearch:
             entering = self._violating(found, self._charges(dual))
             if len(entering) == 0:
                 break
-            self._take_in(entering)
+            self._add_units(entering)
         self._forget(self._charges(dual), k)
         optimality = relative(found.value - bound, found.value, EPS * self.power)
         solution = RelaxedSupport(found, dual)
@@ -263,9 +267,9 @@ class BoundSearch:
 
     def value(self, support: np.ndarray) -> Values:
         """What these features reach."""
-        return self.values(support).of(np.arange(len(support))[None])
+        return self.values(support).evaluate(np.arange(len(support))[None])
 
-    def beside(self, sizes: np.ndarray | int) -> Any:
+    def size_costs(self, sizes: np.ndarray | int) -> Any:
         """What sets of these sizes cost beside their values."""
         return self._each * np.asarray(sizes, dtype=np.float64)
 
@@ -280,7 +284,7 @@ class BoundSearch:
             each = np.sort(self.prices[self.choices])
         return np.concatenate([[0.0], np.cumsum(each)])
 
-    def certified(self, weights: np.ndarray) -> DualPoint:
+    def certify(self, weights: np.ndarray) -> DualPoint:
         """A = Y - X_S W with one product over all features."""
         A = self.Y - self.columns @ weights
         along = float(np.linalg.norm(self.accuracy.removed.T @ A))
@@ -297,7 +301,7 @@ class BoundSearch:
         return DualPoint(
             found.agreement - along * offset * (1.0 + 16 * EPS),
             found.power,
-            self._summed(np.where(self.eligible, found.squares, 0.0)),
+            self._sum_groups(np.where(self.eligible, found.squares, 0.0)),
             self.prices,
         )
 
@@ -312,7 +316,7 @@ class BoundSearch:
             return dual.squares
         return dual.squares + self.ridge * self._discounts
 
-    def _summed(self, squares: np.ndarray) -> np.ndarray:
+    def _sum_groups(self, squares: np.ndarray) -> np.ndarray:
         """One number per feature added up within groups, upwards."""
         if self.groups is None:
             return squares
@@ -338,7 +342,7 @@ class BoundSearch:
         chosen = np.argpartition(-squares, count - 1)[:count]
         return np.sort(chosen[squares[chosen] > 0.0])
 
-    def _take_in(self, units: np.ndarray) -> None:
+    def _add_units(self, units: np.ndarray) -> None:
         features = units
         if self.groups is not None:
             features = np.concatenate([units[:0], *(self.groups[int(g)] for g in units)])

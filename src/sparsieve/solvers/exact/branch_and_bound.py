@@ -165,7 +165,7 @@ class Tree:
                 while node is not None:
                     if self.is_done(node.bound):
                         break
-                    if self.deadline.passed or self._is_stopped(node, heap):
+                    if self.deadline.is_over or self._should_stop(node, heap):
                         heapq.heappush(heap, (node.bound, next(count), node))
                         stopping = True
                         break
@@ -183,7 +183,7 @@ class Tree:
         self.result = self._result(bound, not stopping)
         return self.result
 
-    def _is_stopped(self, node: Node, heap) -> bool:
+    def _should_stop(self, node: Node, heap) -> bool:
         self.trace.append(self.best)
         if self.callback is None:
             return False
@@ -236,16 +236,18 @@ class Tree:
         if not len(supports):
             return
         supports = np.sort(supports, axis=1)
-        found = self.values.of(supports)
+        found = self.values.evaluate(supports)
         first = int(np.argmin(found.high))
         if found.high[first] < self.high:
-            self._move_to(supports[first], *(float(one[first]) for one in found))
+            self._replace_incumbent(supports[first], *(float(one[first]) for one in found))
             self._exchange()
         if last:
             others = (supports != self.support).any(axis=1)
             self.close(float(found.low[others].min(initial=np.inf)))
 
-    def _move_to(self, support: np.ndarray, value: float, low: float, high: float) -> None:
+    def _replace_incumbent(
+        self, support: np.ndarray, value: float, low: float, high: float
+    ) -> None:
         self.close(self.low)
         self.support, self.best, self.low, self.high = support, value, low, high
 
@@ -260,7 +262,7 @@ class Tree:
                 if other is None or other == feature:
                     continue
                 support = np.sort(np.append(rest, other))
-                value, low, high = (float(one[0]) for one in self.values.of(support[None]))
+                value, low, high = (float(one[0]) for one in self.values.evaluate(support[None]))
                 if high < self.high - TIE_TOL * self._scale:
-                    self._move_to(support, value, low, high)
+                    self._replace_incumbent(support, value, low, high)
                     improved = True

@@ -58,21 +58,21 @@ class ExactValues:
     def __call__(self, features: np.ndarray) -> Fraction:
         """The objective of these features."""
         names = [*self._before, *(int(j) for j in features)]
-        M, last = self._eliminated([*names, *self._outputs], len(names))
+        M, last = self._eliminate([*names, *self._outputs], len(names))
         rest = zip(range(len(names), len(M)), self._units, strict=True)
         return sum((Fraction(M[i][i], last) * Fraction(2) ** unit for i, unit in rest), Fraction(0))
 
     def depends(self, feature: int) -> bool:
         """Whether a feature lies in the span of the columns that are always used."""
         names = [*self._before, int(feature)]
-        return self._eliminated(names, len(self._before))[0][-1][-1] == 0
+        return self._eliminate(names, len(self._before))[0][-1][-1] == 0
 
     def rank(self) -> int:
         """How many of the columns that are always used are independent."""
-        M = self._eliminated(self._before, len(self._before))[0]
+        M = self._eliminate(self._before, len(self._before))[0]
         return sum(M[i][i] != 0 for i in range(len(M)))
 
-    def _eliminated(self, everything: list, n_steps: int) -> tuple[list[list[int]], int]:
+    def _eliminate(self, everything: list, n_steps: int) -> tuple[list[list[int]], int]:
         """What the first columns leave of the inner products of all, times the second."""
         M = [[self._product(a, b) for b in everything] for a in everything]
         last = 1

@@ -53,21 +53,21 @@ class GroupValues(SupportValues):
     def __len__(self) -> int:
         return len(self._spans)
 
-    def columns_of(self, units: np.ndarray) -> np.ndarray:
+    def column_places(self, units: np.ndarray) -> np.ndarray:
         """Places of the columns of these groups, with all copies."""
         return np.concatenate([np.arange(0), *(self._spans[int(g)] for g in units)])
 
-    def numbers_of(self, units: np.ndarray) -> np.ndarray:
+    def unit_numbers(self, units: np.ndarray) -> np.ndarray:
         """For each of these columns the place of its group in ``units``."""
         return np.repeat(np.arange(len(units)), self._sizes[units])
 
-    def summed(self, values: np.ndarray) -> np.ndarray:
+    def sum_by_unit(self, values: np.ndarray) -> np.ndarray:
         """One number per column added up within groups, upwards."""
         return np.array(
             [values[span].sum() * (1.0 + (len(span) + 4) * EPS) for span in self._spans]
         )
 
-    def of(self, supports: np.ndarray) -> Values:
+    def evaluate(self, supports: np.ndarray) -> Values:
         """The values of sets with one number of groups."""
         fit = self._fits(supports)
         paid = self._paid[supports].sum(axis=1)
@@ -87,9 +87,9 @@ class GroupValues(SupportValues):
         together = super().whole(columns, k)
         worth = np.zeros(len(self.features))
         worth[columns] = together.costs
-        every = self.columns_of(places)
+        every = self.column_places(places)
         every = every if self._once is None else self._once[every]
-        costs = np.bincount(self.numbers_of(places), weights=worth[every], minlength=len(places))
+        costs = np.bincount(self.unit_numbers(places), weights=worth[every], minlength=len(places))
         return Whole(together.low + self._least_paid(k), costs - self._paid[places])
 
     def best_addition(self, support: np.ndarray) -> int | None:
@@ -98,14 +98,14 @@ class GroupValues(SupportValues):
         if not len(others):
             return None
         tried = np.hstack([np.repeat(support[None], len(others), axis=0), others[:, None]])
-        return int(others[np.argmin(self.of(tried).value)])
+        return int(others[np.argmin(self.evaluate(tried).value)])
 
     def _least_paid(self, k: int) -> float:
         return float(np.sort(self._paid)[:k].sum()) * (1.0 - (k + 4) * EPS)
 
     def _union(self, units: np.ndarray) -> np.ndarray:
         """Places of the columns of these groups, each column once."""
-        columns = self.columns_of(units)
+        columns = self.column_places(units)
         return columns if self._once is None else np.unique(self._once[columns])
 
     def _fits(self, supports: np.ndarray) -> Values:
@@ -116,5 +116,5 @@ class GroupValues(SupportValues):
         for total in np.unique(totals):
             same = np.flatnonzero(totals == total)
             columns = np.array([unions[i] for i in same], dtype=np.int64)
-            found[:, same] = super().of(columns.reshape(len(same), int(total)))
+            found[:, same] = super().evaluate(columns.reshape(len(same), int(total)))
         return Values(*found)

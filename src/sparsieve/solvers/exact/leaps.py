@@ -37,7 +37,7 @@ class Leaps:
         """The children of a node, each without another feature and with those before it."""
         left, free = self.k - len(node.inside), np.flatnonzero(node.free())
         if comb(len(free), left) <= MAX_LEAVES:
-            search.offer(_completed(node.inside, free, left), last=True)
+            search.offer(_complete_supports(node.inside, free, left), last=True)
             return []
         together = self.values.whole(np.flatnonzero(node.open), self.k)
         bound = max(node.bound, together.low)
@@ -62,7 +62,7 @@ class Leaps:
         return children[::-1]
 
 
-def _completed(inside: np.ndarray, free: np.ndarray, left: int) -> np.ndarray:
+def _complete_supports(inside: np.ndarray, free: np.ndarray, left: int) -> np.ndarray:
     """All supports of these features and so many of the free ones."""
     count = comb(len(free), left)
     chosen = np.array(list(combinations(free.tolist(), left)), dtype=np.int64)

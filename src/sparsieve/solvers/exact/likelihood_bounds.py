@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..._beside import here
-from ..paths.free import definite, settled
+from ..._beside import to_numpy
+from ..paths.free import definite, minimise_free
 from ..searches.likelihood_forward import explainable
 from ..searches.likelihood_neighbours import RidgeLikelihood
 from ..searches.ridge_fit import RidgeFit, ridge_fit
@@ -55,7 +55,7 @@ class LikelihoodBounds:
     def __post_init__(self) -> None:
         self.best = np.full(self.most + 1, -np.inf)
         self._scale = explainable(self.problem.loss)
-        fit = self._solved(np.empty(0, dtype=np.int64), np.empty(0), None)
+        fit = self._solve(np.empty(0, dtype=np.int64), np.empty(0), None)
         self.best[0] = fit.objective
         if self.most > 0:
             self._squares(fit, 1)
@@ -66,12 +66,12 @@ class LikelihoodBounds:
             return float(self.best[k])
         features = np.asarray(support, dtype=np.int64)
         z = np.full(len(features), min(1.0, k / max(len(features), 1)))
-        fit = self._solved(features, z, None)
+        fit = self._solve(features, z, None)
         for _ in range(max_iter):
             squares = self._squares(fit, k)
             if fit.objective - self.best[k] <= tol * self._scale:
                 break
-            features, z, W = self._widened(features, z, fit.W, squares, k)
+            features, z, W = self._exchange_columns(features, z, fit.W, squares, k)
             step = self._better_shares(features, z, fit.F, squares[features], k)
             length, before = 1.0, fit.objective
             for _ in range(12):
@@ -79,7 +79,7 @@ class LikelihoodBounds:
                 # Coefficients grow and shrink with their shares.
                 growth = np.minimum(tried / np.maximum(z, MIN_SHARE), 2.0)
                 start = W * self._by_column(growth, features, 1.0)[:, None]
-                following = self._solved(features, tried, start)
+                following = self._solve(features, tried, start)
                 if following.objective <= before:
                     break
                 length /= 3.0
@@ -98,7 +98,7 @@ class LikelihoodBounds:
         own = np.repeat(values, self.problem.sizes[features])
         return np.concatenate([np.full(self.problem.free.shape[1], free), own])
 
-    def _solved(self, features: np.ndarray, z: np.ndarray, start: np.ndarray | None) -> RidgeFit:
+    def _solve(self, features: np.ndarray, z: np.ndarray, start: np.ndarray | None) -> RidgeFit:
         A = self.problem.columns(features)
         penalty = self._by_column(self.problem.ridge / np.maximum(z, MIN_SHARE), features, 0.0)
         return ridge_fit(self.problem.loss, A, penalty, start, scale=self._scale)
@@ -106,8 +106,8 @@ class LikelihoodBounds:
     def _squares(self, fit: RidgeFit, k: int) -> np.ndarray:
         """||x_j'G||^2 of all features; improves all bounds on the way."""
         problem, loss = self.problem, self.problem.loss
-        F, G, _ = settled(loss, problem.free, fit.F)
-        squares = here((problem.product(G.T) ** 2).sum(axis=0))
+        F, G, _ = minimise_free(loss, problem.free, fit.F)
+        squares = to_numpy((problem.product(G.T) ** 2).sum(axis=0))
         if problem.members is not None:
             squares = np.array([squares[columns].sum() for columns in problem.members.groups])
         squares[~problem.is_open] = 0.0
@@ -129,7 +129,7 @@ class LikelihoodBounds:
                 low, high = (a, high) if at_a[k] < at_b[k] else (low, b)
         return squares
 
-    def _widened(
+    def _exchange_columns(
         self, features: np.ndarray, z: np.ndarray, W: np.ndarray, squares: np.ndarray, k: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Let columns join that the gradient speaks for, and those leave that have no share."""
@@ -176,7 +176,7 @@ class LikelihoodBounds:
         size = max(float(np.linalg.norm(H, 2)), 1e-300)
         x, y, speed = z.copy(), z.copy(), 1.0
         for _ in range(MAX_QUADRATIC_STEPS):
-            following = _projected(y - (slope + H @ (y - z)) / size, k)
+            following = _project(y - (slope + H @ (y - z)) / size, k)
             faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * speed**2))
             y = following + (speed - 1.0) / faster * (following - x)
             moved = float(np.abs(following - x).max(initial=0.0))
@@ -186,7 +186,7 @@ class LikelihoodBounds:
         return x
 
 
-def _projected(v: np.ndarray, k: int) -> np.ndarray:
+def _project(v: np.ndarray, k: int) -> np.ndarray:
     """The nearest point with entries between 0 and 1 that add up to at most k."""
     inside = np.clip(v, 0.0, 1.0)
     if inside.sum() <= k:
@@ -194,14 +194,14 @@ def _projected(v: np.ndarray, k: int) -> np.ndarray:
     ordered = np.sort(v)
     sums = np.append(0.0, np.cumsum(ordered))
 
-    def above(level: np.ndarray) -> np.ndarray:
+    def excess(level: np.ndarray) -> np.ndarray:
         """The sum of what entries have above a level."""
         place = np.searchsorted(ordered, level)
         return sums[-1] - sums[place] - (len(v) - place) * level
 
     # How much is left after subtracting a number is linear between these numbers.
     corners = np.sort(np.concatenate([ordered, ordered - 1.0]))
-    left = above(corners) - above(corners + 1.0)
+    left = excess(corners) - excess(corners + 1.0)
     last = int(np.flatnonzero(left > k)[-1])
     fall = left[last] - left[last + 1]
     level = corners[last] + (left[last] - k) / fall * (corners[last + 1] - corners[last])

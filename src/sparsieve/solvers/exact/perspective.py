@@ -65,7 +65,7 @@ class _Fixing:
         """The same where groups have prices: the best of a few scales of A."""
         assert dual.prices is not None
         scales = dual.scales(inside, self.free, left, ridge)
-        found = [dual.priced(t, inside, self.free, left, ridge) for t in scales]
+        found = [dual.price_bounds(t, inside, self.free, left, ridge) for t in scales]
         bound, self._worth = max(found, key=lambda one: float(one[0]))
         values = np.sort(self._worth[self.free])[::-1]
         self.bound, self._unit = float(bound), 1.0
@@ -167,7 +167,7 @@ class Perspective:
             if len(members) < self.k + 5:
                 others = np.setdiff1d(np.flatnonzero(free), members)
                 strong = others[np.argsort(-self._scores(squares)[others])[: self.k + 10]]
-                members, z = _merged(members, z, strong)
+                members, z = _merge(members, z, strong)
             problem = self._problem(members)
             found = relax(
                 problem,
@@ -179,9 +179,9 @@ class Perspective:
             )
             z = found.z
             used = z > 0.0
-            numbers = self.values.numbers_of(members)
+            numbers = self.values.unit_numbers(members)
             weights = found.weights[used if numbers is None else used[numbers]]
-            fixing = self._certified(members[used], weights, node.inside, free, left)
+            fixing = self._certify(members[used], weights, node.inside, free, left)
             squares = fixing.squares
             bound = max(bound, fixing.bound)
             if search.settles(bound):
@@ -193,7 +193,7 @@ class Perspective:
             if len(entering) == 0 or value - fixing.bound <= 2 * BNB_NODE_TOL * value:
                 break
             entering = entering[np.argsort(-outside[entering])[:20]]
-            members, z = _merged(members, z, entering)
+            members, z = _merge(members, z, entering)
         solved = replace(node, bound=bound, members=members[z > 0.0], z=z[z > 0.0])
         full = np.zeros(len(free))
         full[members] = z
@@ -201,18 +201,18 @@ class Perspective:
 
     def _problem(self, members: np.ndarray) -> GramProblem:
         """The relaxation on some of the candidates."""
-        values, columns = self.values, self.values.columns_of(members)
+        values, columns = self.values, self.values.column_places(members)
         return GramProblem(
-            self._gram_of(columns),
+            self._gram_matrix(columns),
             self.cross[columns],
             values.power,
             self.ridge,
-            values.numbers_of(members),
+            values.unit_numbers(members),
             None if values.discounts is None else values.discounts[members],
         )
 
-    def _certified(self, used, weights, inside, free, left) -> _Fixing:
-        used = self.values.columns_of(used)
+    def _certify(self, used, weights, inside, free, left) -> _Fixing:
+        used = self.values.column_places(used)
         A = self.Y - self.columns[:, used] @ weights
         dual = dual_point(
             A,
@@ -221,23 +221,23 @@ class Perspective:
             weights=weights,
             features=self.values.features[used],
         )
-        squares, prices = self.values.summed(dual.squares), self.values.prices
+        squares, prices = self.values.sum_by_unit(dual.squares), self.values.prices
         dual = replace(dual, squares=squares, prices=prices)
         return _Fixing(dual, inside, free, left, self.ridge)
 
     def _scores(self, squares: np.ndarray) -> np.ndarray:
         if squares.any():
             return squares
-        return self.values.summed(np.einsum("ij,ij->i", self.cross, self.cross))
+        return self.values.sum_by_unit(np.einsum("ij,ij->i", self.cross, self.cross))
 
-    def _gram_of(self, members: np.ndarray) -> np.ndarray:
+    def _gram_matrix(self, members: np.ndarray) -> np.ndarray:
         if self._gram is not None:
             return self._gram[np.ix_(members, members)]
         columns = self.columns[:, members]
         return columns.T @ columns
 
 
-def _merged(members, z, new) -> tuple[np.ndarray, np.ndarray]:
+def _merge(members, z, new) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([members, new]), np.concatenate([z, np.zeros(len(new))])
 
 

@@ -79,13 +79,13 @@ class GramProblem:
     numbers: np.ndarray | None = None  # the group of every column, rising from 0
     discounts: np.ndarray | None = None  # of every group, not negative
 
-    def summed(self, values: np.ndarray, n_units: int) -> np.ndarray:
+    def sum_by_unit(self, values: np.ndarray, n_units: int) -> np.ndarray:
         """One number per column added up within groups."""
         if self.numbers is None:
             return values
         return np.bincount(self.numbers, weights=values, minlength=n_units)
 
-    def at(self, z: np.ndarray) -> _Point:
+    def evaluate(self, z: np.ndarray) -> _Point:
         """Value and first derivatives at z."""
         wide = z if self.numbers is None else z[self.numbers]
         used = np.flatnonzero(wide > 0.0)
@@ -104,7 +104,7 @@ class GramProblem:
         correlation[used] = self.ridge * rows / root[:, None]
         value = self.power - float(np.vdot(seen, seen))
         squares = np.einsum("ij,ij->i", correlation, correlation)
-        squares = self.summed(squares, len(z))
+        squares = self.sum_by_unit(squares, len(z))
         fit = value
         if self.discounts is not None:
             squares = squares + self.ridge * self.discounts
@@ -159,7 +159,7 @@ def relax(
     """
     low = np.zeros_like(z) if low is None else low
     budget = min(budget, float(len(z)))
-    point = problem.at(z)
+    point = problem.evaluate(z)
     damping, before = DAMPING_MIN, np.inf
     for _ in range(MAX_ITER_NEWTON):
         squares = point.squares
@@ -196,7 +196,7 @@ def _descend(
         step = 0.5**halving
         trial = np.clip(point.z + step * (target - point.z), low, 1.0)
         trial[trial < ZERO_TOL] = 0.0
-        candidate = problem.at(trial)
+        candidate = problem.evaluate(trial)
         if candidate.value <= point.value + 1e-4 * step * slope:
             return candidate
     return None

@@ -96,18 +96,18 @@ class SupportValues:
     def __len__(self) -> int:
         return len(self.features)
 
-    def of(self, supports: np.ndarray) -> Values:
+    def evaluate(self, supports: np.ndarray) -> Values:
         """The values of supports of one size, given by the places of their features here."""
         count, size = supports.shape
         if size == 0:
             value, error = np.full(count, self.power), self.target_error
             if self.accuracy.from_products:
                 products = self.accuracy.relative * self.accuracy.target**2
-                return Values(value, *self._around(np.sqrt(value), 0.0, 0.0, products))
-            return Values(value, *self._around(np.sqrt(value), error, error))
+                return Values(value, *self._interval(np.sqrt(value), 0.0, 0.0, products))
+            return Values(value, *self._interval(np.sqrt(value), error, error))
         each = 8 * (len(self.Y) + size) * (size + self.Y.shape[1])
         step = max(1, BATCH_BYTES // each)
-        parts = [self._of(supports[at : at + step]) for at in range(0, count, step)]
+        parts = [self._evaluate(supports[at : at + step]) for at in range(0, count, step)]
         return Values(*(np.concatenate(of) for of in zip(*parts, strict=True)))
 
     # What a search asks of the features that it chooses from; groups of them have other answers.
@@ -115,15 +115,15 @@ class SupportValues:
     discounts: np.ndarray | None = None
     dearest: float = 0.0
 
-    def columns_of(self, units: np.ndarray) -> np.ndarray:
+    def column_places(self, units: np.ndarray) -> np.ndarray:
         """Places of the columns of these features."""
         return units
 
-    def numbers_of(self, units: np.ndarray) -> np.ndarray | None:
+    def unit_numbers(self, units: np.ndarray) -> np.ndarray | None:
         """The place in ``units`` that each of these columns belongs to; None: to its own."""
         return None
 
-    def summed(self, values: np.ndarray) -> np.ndarray:
+    def sum_by_unit(self, values: np.ndarray) -> np.ndarray:
         """One number per column as one per feature."""
         return values
 
@@ -131,7 +131,7 @@ class SupportValues:
         """What k features out of every support reach at least."""
         if self.ridge == 0.0 and supports.shape[1] >= len(self.Y):
             return np.zeros(len(supports))
-        return self.of(supports).low
+        return self.evaluate(supports).low
 
     def whole(self, places: np.ndarray, k: int) -> Whole:
         """A lower bound for k features out of these, and what each of them is worth."""
@@ -139,7 +139,7 @@ class SupportValues:
             return Whole(0.0, _row_squares(self._unit[:, places].T @ self.Y))
         kept = np.arange(len(places))
         part, inverse, weights, left = self._factor(places[None])
-        low = float(self._around(left, part.below, part.above, part.products)[0][0])
+        low = float(self._interval(left, part.below, part.above, part.products)[0][0])
         if not part.sure[0]:
             low, kept = self._dependent(places)[1], self._independent(places)
             _, inverse, weights, _ = self._factor(places[kept][None])
@@ -168,9 +168,9 @@ class SupportValues:
 
     # -- one size at a time ----------------------------------------------------------------
 
-    def _of(self, supports: np.ndarray) -> Values:
+    def _evaluate(self, supports: np.ndarray) -> Values:
         part, _, _, left = self._factor(supports)
-        low, high = self._around(left, part.below, part.above, part.products)
+        low, high = self._interval(left, part.below, part.above, part.products)
         value = left**2
         for place in np.flatnonzero(~part.sure):
             value[place], low[place], high[place] = self._dependent(supports[place])
@@ -221,7 +221,7 @@ class SupportValues:
         above = self.target_error + (relative * rows).sum(axis=1)
         return _Errors(sure, below, above, np.zeros_like(size))
 
-    def _around(self, root, below, above, products=0.0) -> tuple[np.ndarray, np.ndarray]:
+    def _interval(self, root, below, above, products=0.0) -> tuple[np.ndarray, np.ndarray]:
         slack = rounding(self.Y.size)
         low = np.maximum(root * (1.0 - slack) - below, 0.0) ** 2 - products
         high = (root * (1.0 + slack) + above) ** 2 + products
@@ -249,7 +249,7 @@ class SupportValues:
 
     def _dependent(self, support: np.ndarray) -> tuple[float, float, float]:
         kept = support[self._independent(support)]
-        part = SupportValues.of(self, kept[None])
+        part = SupportValues.evaluate(self, kept[None])
         low = 0.0
         if self.accuracy.exactly is not None and len(support) <= MAX_EXACT_COLUMNS:
             low = float(self.accuracy.exactly(self.features[support])) * (1.0 - 4 * EPS)

@@ -103,7 +103,7 @@ class GramSide(Side):
             beta[index] += step - of_columns @ move
             free = free + move
             outputs = rows @ beta[index] + self.free @ free
-        return beta, free, outputs, _seen(columns, beta[index])
+        return beta, free, outputs, _largest_margin(columns, beta[index])
 
 
 class FeatureSide(Side):
@@ -140,7 +140,9 @@ class FeatureSide(Side):
             outputs = self.X @ w + self.free @ free
             beta[index] = weights * (target - outputs[index])
             # Both are zero at the minimum.
-            missed = max(_largest(X.T @ beta[index] - w) / sizes, _seen(columns, beta[index]))
+            missed = max(
+                _largest(X.T @ beta[index] - w) / sizes, _largest_margin(columns, beta[index])
+            )
             if missed <= REFINEMENT_TOL * _largest(beta):
                 break
         return beta, free, outputs, missed
@@ -194,7 +196,7 @@ class FiniteNewton:
             # the data can push across the margin.
             beta, free, outputs, missed = side.newton(start.solution.beta != 0, y, C, free)
             n_iter = 1
-        optimality, objective = _measured(beta, outputs, y, C, floor, missed)
+        optimality, objective = _measure(beta, outputs, y, C, floor, missed)
         if n_iter:
             trace.append(objective)
         while optimality > self.tol and n_iter < self.max_iter:
@@ -207,7 +209,7 @@ class FiniteNewton:
                 new_beta, new_free, new_outputs = np.zeros(len(y)), free, side.free @ free
             else:
                 break  # beta = 0 is refuted by one of the classes, so this is no stationary point
-            t, full = 1.0, _measured(new_beta, new_outputs, y, C, floor, missed)
+            t, full = 1.0, _measure(new_beta, new_outputs, y, C, floor, missed)
             # Where the whole step is optimal, or nothing but rounding is left to gain, it is taken.
             gain = abs(full[1] - objective)
             settled = full[0] <= self.tol or gain <= OBJECTIVE_ROUNDING * float(C.sum())
@@ -217,7 +219,7 @@ class FiniteNewton:
             outputs = outputs + t * (new_outputs - outputs)
             free = free + t * (new_free - free)
             optimality, objective = (
-                _measured(beta, outputs, y, C, floor, missed) if t < 1.0 else full
+                _measure(beta, outputs, y, C, floor, missed) if t < 1.0 else full
             )
             trace.append(objective)
             if callback is not None and callback(Event(n_iter, objective, optimality)):
@@ -249,7 +251,7 @@ def _largest(values) -> float:
     return float(np.abs(values).max(initial=0.0))
 
 
-def _seen(columns, beta) -> float:
+def _largest_margin(columns, beta) -> float:
     """What columns of entries up to one see of beta, at most."""
     sums, sizes = np.abs(columns.T @ beta), np.abs(columns).max(axis=0, initial=0.0)
     return _largest(np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0.0))
@@ -262,7 +264,7 @@ def _least_squares(gram, right) -> np.ndarray:
     return np.linalg.lstsq(gram, right, rcond=1e-12)[0]
 
 
-def _measured(beta, outputs, y: np.ndarray, C: np.ndarray, floor, missed) -> tuple[float, float]:
+def _measure(beta, outputs, y: np.ndarray, C: np.ndarray, floor, missed) -> tuple[float, float]:
     """(optimality, objective).
 
     1/2 ||w||^2 is 1/2 beta'f, because beta is orthogonal to the unpenalised columns.

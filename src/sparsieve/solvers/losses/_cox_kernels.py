@@ -29,7 +29,7 @@ def unit(steps):
 
 
 @compiled(**PART, **VIEWS)
-def added(total, at, x, level):
+def add_levels(total, at, x, level):
     """(sum, level) of a sum and a number, each with its level; the higher one stays."""
     if level == at:
         return total + x, at
@@ -50,13 +50,13 @@ def risk_sums(x, level, top, rows, others, dying):
                 begins, total, at, place = False, 0.0, NO_LEVEL, blocks[b, FIRST]
             for i in range(place, blocks[b, DEATHS]):
                 if rows.at_once[i]:
-                    total, at = added(total, at, x[i], level[i])
+                    total, at = add_levels(total, at, x[i], level[i])
             others[b] = total * unit(top[b] - at)
             place = blocks[b, END]
             for i in range(blocks[b, DEATHS], place):
                 died += x[i] * unit(top[b] - level[i])
                 if rows.at_once[i]:
-                    total, at = added(total, at, x[i], level[i])
+                    total, at = add_levels(total, at, x[i], level[i])
         else:
             begins = True
         dying[b] = died
@@ -64,10 +64,12 @@ def risk_sums(x, level, top, rows, others, dying):
         tree, height = np.zeros(2 * n_blocks), np.full(2 * n_blocks, NO_LEVEL)
         for k in range(len(rows.late)):
             i, node = rows.late[k]
-            tree[node], height[node] = added(tree[node], height[node], x[i], level[i])
+            tree[node], height[node] = add_levels(tree[node], height[node], x[i], level[i])
         for node in range(2, 2 * n_blocks):
             above = node >> 1
-            tree[node], height[node] = added(tree[node], height[node], tree[above], height[above])
+            tree[node], height[node] = add_levels(
+                tree[node], height[node], tree[above], height[above]
+            )
         for b in range(n_blocks):
             others[b] += tree[n_blocks + b] * unit(top[b] - height[n_blocks + b])
 
@@ -84,7 +86,7 @@ def block_sums(values, own, v, level, top, rows, out):
     total, at = 0.0, NO_LEVEL  # of levels with the other sign
     for b in range(n_blocks - 1, -1, -1):
         if rows.blocks[b, TERMS] > 0:
-            total, at = added(total, at, values[b], -top[b])
+            total, at = add_levels(total, at, values[b], -top[b])
             sums[b], lowest[b] = total, -at
         else:
             total, at = 0.0, NO_LEVEL
@@ -99,7 +101,9 @@ def block_sums(values, own, v, level, top, rows, out):
                 tree[n_blocks + b], height[n_blocks + b] = values[b], -top[b]
         for node in range(n_blocks - 1, 0, -1):
             left, right = 2 * node, 2 * node + 1
-            tree[node], height[node] = added(tree[left], height[left], tree[right], height[right])
+            tree[node], height[node] = add_levels(
+                tree[left], height[left], tree[right], height[right]
+            )
         for k in range(len(rows.late)):
             i, node = rows.late[k]
             out[i] += tree[node] * unit(-height[node] - level[i])
@@ -111,7 +115,7 @@ def block_sums(values, own, v, level, top, rows, out):
 
 
 @compiled(**PART, **VIEWS)
-def centred(column, h, order, x):
+def centre_column(column, h, order, x):
     """A column less its mean with weights h, in place: H has no opinion on constants."""
     total, mean = 0.0, 0.0
     for i in range(len(h)):
@@ -128,7 +132,7 @@ def hessian_products(V, v, level, top, rows, h, terms, out):
     n, n_blocks = len(v), len(rows.blocks)
     x, y, others, dying = np.empty(n), np.empty(n), np.empty(n_blocks), np.empty(n_blocks)
     for k in range(V.shape[1]):
-        centred(V[:, k], h, rows.order, x)
+        centre_column(V[:, k], h, rows.order, x)
         for i in range(n):
             y[i] = v[i] * x[i]
         risk_sums(y, level, top, rows, others, dying)
@@ -147,7 +151,7 @@ def quadratic_forms(X, v, level, top, rows, h, terms, out):
     n, n_blocks = len(v), len(rows.blocks)
     x, others, dying = np.empty(n), np.empty(n_blocks), np.empty(n_blocks)
     for k in range(X.shape[1]):
-        centred(X[:, k], h, rows.order, x)
+        centre_column(X[:, k], h, rows.order, x)
         square = 0.0
         for i in range(n):
             square += h[i] * x[i] * x[i]

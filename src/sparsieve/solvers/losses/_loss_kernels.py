@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._numba import PART, VIEWS, compiled, registered
+from ..._numba import PART, VIEWS, compiled, register_kind
 from .base import BinomialData, CoxData, PoissonData
 
 FIRST, END, DEATHS, TERMS = range(4)
@@ -90,7 +90,7 @@ def dual_value(loss, f, t, v):
     raise NotImplementedError(f"nothing is registered for {loss!r}")
 
 
-@registered(evaluate, BinomialData)
+@register_kind(evaluate, BinomialData)
 @compiled(**_in_any_order)
 def binomial(loss, f, g, h, v, terms):
     y, failures, weights, shift = loss
@@ -108,7 +108,7 @@ def binomial(loss, f, g, h, v, terms):
     return value
 
 
-@registered(evaluate, PoissonData)
+@register_kind(evaluate, PoissonData)
 @compiled(**_in_any_order)
 def poisson(loss, f, g, h, v, terms):
     y, weights = loss
@@ -121,7 +121,7 @@ def poisson(loss, f, g, h, v, terms):
     return value
 
 
-@registered(evaluate, CoxData)
+@register_kind(evaluate, CoxData)
 @compiled(**_in_order)
 def cox(loss, f, g, h, v, terms):
     """As the others; risks v and the first five ``terms`` are set as well."""
@@ -177,7 +177,7 @@ def cox(loss, f, g, h, v, terms):
     return value
 
 
-@registered(dual_value, BinomialData)
+@register_kind(dual_value, BinomialData)
 @compiled(**_in_order)
 def dual_binomial(loss, f, t, v):
     y, failures, weights, shift = loss
@@ -198,7 +198,7 @@ def dual_binomial(loss, f, t, v):
     return value
 
 
-@registered(dual_value, PoissonData)
+@register_kind(dual_value, PoissonData)
 @compiled(**_in_order)
 def dual_poisson(loss, f, t, v):
     y, weights = loss
@@ -210,7 +210,7 @@ def dual_poisson(loss, f, t, v):
     return value
 
 
-@registered(dual_value, CoxData)
+@register_kind(dual_value, CoxData)
 @compiled(**_in_order)
 def dual_cox(loss, f, t, v):
     """Less the sum over terms of w KL(q || c), q = (1-t) shares of the deaths + t probabilities."""

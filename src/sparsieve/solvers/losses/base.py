@@ -73,12 +73,12 @@ class Loss(ABC):
     compiled: Any = None
 
     @classmethod
-    def is_for(cls, target: Any) -> bool:
+    def is_default(cls, target: Any) -> bool:
         """Whether it is the one to take for a target of its task where nobody says which."""
         return True
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
         """The loss of a validated target, with the parameters of a selector.
 
         ``target`` has the numbers ``Y``, one column per output, or the ``codes`` of ``classes``, or
@@ -87,7 +87,7 @@ class Loss(ABC):
         return cls(one_column(target), weights)  # type: ignore[call-arg]
 
     @classmethod
-    def predicted(cls, F: np.ndarray) -> np.ndarray:
+    def predict_mean(cls, F: np.ndarray) -> np.ndarray:
         """What is expected of y where linear predictors are F and y holds no classes."""
         return F
 
@@ -202,7 +202,7 @@ def sample_weights(weights: np.ndarray | None, n_samples: int) -> np.ndarray:
     return np.ones(n_samples) if weights is None else np.asarray(weights, dtype=np.float64)
 
 
-def mean_of(y: np.ndarray, weights: np.ndarray) -> float:
+def weighted_mean(y: np.ndarray, weights: np.ndarray) -> float:
     """The weighted mean."""
     return float(weights @ y / weights.sum())
 

@@ -254,7 +254,7 @@ class Cox(Loss):
     has_intercept = False
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
         return cls(target.survival, weights, settings.ties)
 
     def __init__(
@@ -277,35 +277,35 @@ class Cox(Loss):
             )
         self._latest: tuple[np.ndarray, CoxState] | None = None
 
-    def _at(self, F: np.ndarray) -> CoxState:
+    def _cached_quantities(self, F: np.ndarray) -> CoxState:
         """What is known at F, remembered for the next question about it."""
         f = np.ascontiguousarray(F[:, 0], dtype=np.float64)
         if self._latest is None or not np.array_equal(self._latest[0], f):
             self._latest = (f.copy(), CoxState(self.risk, self.weights, f))
         return self._latest[1]
 
-    def _expected(self, F: np.ndarray) -> np.ndarray:
+    def _expected_deaths(self, F: np.ndarray) -> np.ndarray:
         """Expected deaths, in the order of the samples."""
         h = np.empty(len(self.weights))
-        h[self.risk.rows.order] = self._at(F).h
+        h[self.risk.rows.order] = self._cached_quantities(F).h
         return h
 
     def value(self, F: np.ndarray) -> float:
         """The negative log partial likelihood."""
-        return self._at(F).value if np.isfinite(F).all() else float("inf")
+        return self._cached_quantities(F).value if np.isfinite(F).all() else float("inf")
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
         """Minus the martingale residuals, times the weights."""
-        return (self._expected(F) - self.observed)[:, None]
+        return (self._expected_deaths(F) - self.observed)[:, None]
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
         """The diagonal matrix that the Hessian is below."""
-        return self._expected(F)[:, None]
+        return self._expected_deaths(F)[:, None]
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
         from ._cox_kernels import hessian_products
 
-        state, rows = self._at(F), self.risk.rows
+        state, rows = self._cached_quantities(F), self.risk.rows
         columns = np.asarray(V.reshape(len(V), -1), dtype=np.float64, order="F")
         out = np.empty_like(columns, order="F")
         risks = (state.v, state.level, state.top, rows, state.h, state.terms)
@@ -315,7 +315,7 @@ class Cox(Loss):
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
         """X'H(F)X; no diagonal entry is less than what rounding may have left of it."""
         H = super().hessian(F, X)
-        h = self._expected(F)
+        h = self._expected_deaths(F)
         away = X - h @ X / h.sum()
         H[np.diag_indices_from(H)] += CANCELLED * (h @ away**2)
         return H
@@ -324,7 +324,7 @@ class Cox(Loss):
         """The numbers x'Hx of all columns of X, in one reading."""
         from ._cox_kernels import quadratic_forms
 
-        state, rows = self._at(F), self.risk.rows
+        state, rows = self._cached_quantities(F), self.risk.rows
         out = np.empty(X.shape[1])
         risks = (state.v, state.level, state.top, rows, state.h, state.terms)
         quadratic_forms(np.asfortranarray(X), *risks, out)
@@ -343,7 +343,7 @@ class Cox(Loss):
                 return here.dual_value(t)
         from ._cox_kernels import divergence
 
-        state, rows = self._at(F), self.risk.rows
+        state, rows = self._cached_quantities(F), self.risk.rows
         given = (state.f, float(t), self.weights[rows.order], self.risk.weight)
         risks = (state.v, state.level, state.top, rows, state.others, state.dying)
         return -float(divergence(*given, *risks))
@@ -358,7 +358,7 @@ class Cox(Loss):
         Strata are numbered in the order of their labels, and rows are in order of strata and times.
         With ``ties="efron"`` its terms are Efron's.
         """
-        state, risk = self._at(F), self.risk
+        state, risk = self._cached_quantities(F), self.risk
         dying = risk.rows.blocks[:, -1] > 0
         strata, times = risk.strata[dying], risk.times[dying]
         shift = state.shift[risk.firsts][strata] + LOG_LEVEL * state.top[dying]

@@ -64,7 +64,7 @@ class Multinomial(Loss):
     is_redundant = True
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
         return cls(target.codes, len(target.classes), weights)
 
     def __init__(
@@ -81,7 +81,7 @@ class Multinomial(Loss):
         step = max(CACHED_NUMBERS // self.n_outputs, 1)
         return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
-    def _at(self, F: np.ndarray) -> _Shares:
+    def _cached_quantities(self, F: np.ndarray) -> _Shares:
         """What is known at F, remembered for the next question about it."""
         if self._latest is None or not self._is_same(self._latest[0], F):
             known = _Shares(np.empty(F.shape), F.argmax(axis=1), *np.empty((4, len(F))))
@@ -117,16 +117,16 @@ class Multinomial(Loss):
         P[own] = share
 
     def value(self, F: np.ndarray) -> float:
-        return float(self.weights @ self._at(F).losses)
+        return float(self.weights @ self._cached_quantities(F).losses)
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         G = known.P * self.weights[:, None]
         G[self._own] = -self.weights * known.rest
         return G
 
     def curvature(self, F: np.ndarray) -> np.ndarray:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         # diag(p) - pp' has no eigenvalue above twice its largest entry, nor above one half.
         # The largest is that of the largest p: the others are at most 1 - p.
         largest = known.P[self._own[0], known.top]
@@ -134,7 +134,7 @@ class Multinomial(Loss):
         return np.repeat(bound[:, None], self.n_outputs, axis=1)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         top = (self._own[0], known.top)
         found = 1.0 - known.P
         found[top] = known.left
@@ -143,7 +143,7 @@ class Multinomial(Loss):
         return found
 
     def hessian_product(self, F: np.ndarray, V: np.ndarray) -> np.ndarray:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         if V.ndim == 2:
             found = V.copy()
             for part in self._parts():
@@ -158,7 +158,7 @@ class Multinomial(Loss):
     def curvature_operator(
         self, F: np.ndarray, X: np.ndarray, dtype: type = np.float64
     ) -> Callable[[np.ndarray], np.ndarray]:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         if X.shape[1] <= MAX_SUMMED_COLUMNS:
             return self._few_columns(known.P, X)
         X = X.astype(dtype, copy=False)
@@ -188,7 +188,7 @@ class Multinomial(Loss):
         return apply
 
     def hessian(self, F: np.ndarray, X: np.ndarray) -> np.ndarray:
-        P, m, q = self._at(F).P, self.n_outputs, X.shape[1]
+        P, m, q = self._cached_quantities(F).P, self.n_outputs, X.shape[1]
         both = (X[:, :, None] * (np.sqrt(self.weights)[:, None] * P)[:, None, :]).reshape(-1, q * m)
         found = np.negative(both.T @ both).reshape(q, m, q, m)
         bends = self.diagonal(F)
@@ -197,7 +197,7 @@ class Multinomial(Loss):
         return found.reshape(q * m, q * m)
 
     def dual_value(self, F: np.ndarray, t: float) -> float:
-        known = self._at(F)
+        known = self._cached_quantities(F)
         # Shares t p, and what is missing goes to the class that was seen. Its share from the sum
         # of the others: nothing cancels where it is close to 1.
         share, others = t * known.P[self._own] + (1.0 - t), t * known.rest

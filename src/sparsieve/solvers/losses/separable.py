@@ -21,9 +21,9 @@ from .base import (
     PoissonData,
     SeparableLoss,
     binary_entropy,
-    mean_of,
     one_column,
     sample_weights,
+    weighted_mean,
 )
 
 
@@ -41,12 +41,12 @@ class Logistic(SeparableLoss):
     task: ClassVar[str] = "classification"
 
     @classmethod
-    def is_for(cls, target: Any) -> bool:
+    def is_default(cls, target: Any) -> bool:
         return len(target.classes) == 2
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
-        if not cls.is_for(target):
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+        if not cls.is_default(target):
             raise ValueError(
                 f'loss="logistic" is for two classes, but y has {len(target.classes)}; use '
                 'loss="multinomial" or "auto"'
@@ -76,7 +76,7 @@ class Logistic(SeparableLoss):
         return float(self.weights @ binary_entropy(q, rest))
 
     def null(self) -> tuple[np.ndarray, float]:
-        p = mean_of(self.y, self.weights)
+        p = weighted_mean(self.y, self.weights)
         with np.errstate(divide="ignore"):
             intercept = np.log(p) - np.log1p(-p)
         return np.array([intercept]), float(self.weights.sum() * (entr(p) + entr(1.0 - p)))
@@ -90,12 +90,12 @@ class CountLoss(SeparableLoss):
     task: ClassVar[str] = "counts"
 
     @classmethod
-    def predicted(cls, F: np.ndarray) -> np.ndarray:
+    def predict_mean(cls, F: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.exp(F)
 
     def null(self) -> tuple[np.ndarray, float]:
-        intercept = np.array([np.log(mean_of(self.y, self.weights))])
+        intercept = np.array([np.log(weighted_mean(self.y, self.weights))])
         return intercept, self.value(np.full((len(self.y), 1), intercept[0]))
 
 
@@ -116,7 +116,7 @@ class Poisson(CountLoss):
         self.compiled: Any = PoissonData(self.y, self.weights)
 
     def _means(self, F: np.ndarray) -> np.ndarray:
-        return self.predicted(F)[:, 0]
+        return self.predict_mean(F)[:, 0]
 
     def value(self, F: np.ndarray) -> float:
         return float(self.weights @ (self._means(F) - self.y * F[:, 0]))
@@ -148,7 +148,7 @@ class NegativeBinomial(CountLoss):
     """
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
         return cls(one_column(target), 1.0 / float(settings.dispersion), weights)
 
     def __init__(self, y: np.ndarray, size: float, weights: np.ndarray | None = None) -> None:
@@ -203,7 +203,7 @@ class Huber(SeparableLoss):
     """
 
     @classmethod
-    def of(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
+    def from_target(cls, target: Any, weights: np.ndarray | None, settings: Any) -> Self:
         """In units of the spread of y, in which it is a negative log-likelihood."""
         y = one_column(target)
         weights = sample_weights(weights, len(y))

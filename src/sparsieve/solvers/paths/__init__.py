@@ -27,7 +27,7 @@ duality gap over all features or groups says when to stop, and what joins the wo
     One output whose coefficients must not be negative, or not positive, in least squares
     (L21Selector) and likelihoods: quadratic models by an exact active set. Certificate: the duality
     gap, with a dual ball that is open on one side.
-``free.settled``
+``free.minimise_free``
     Newton's method on the columns without a penalty: with Z at its optimum the gradient of the
     loss, scaled down until it is feasible, is a dual point.
 """

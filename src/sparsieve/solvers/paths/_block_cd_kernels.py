@@ -22,7 +22,7 @@ from ...penalties._row_kernels import soften_jointly
 
 
 @compiled(**VIEWS, nogil=True)
-def products_within(ends, samples, values, index, spread, found):
+def fill_products(ends, samples, values, index, spread, found):
     """Write the products of the columns in every row of ``index`` into ``found``.
 
     ``spread`` is one number per sample, all zero before and after.

@@ -38,7 +38,7 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b
     n_outputs = R.shape[0]
     largest = 0.0
     if packed is not None:
-        begin_packed(packed, R)
+        begin_sparse(packed, R)
     for g in range(len(halves)):
         at, low, high = firsts[g], starts[g], starts[g + 1]
         for k in range(n_outputs):
@@ -63,7 +63,7 @@ def sweep(columns, packed, firsts, starts, squares, W, R, power, halves, rows, b
                 else:
                     packed_subtract(packed, at, R[k], b, k, c, high - low)
     if packed is not None:
-        end_packed(packed, R)
+        end_sparse(packed, R)
     return largest
 
 
@@ -185,7 +185,7 @@ def subtract(columns, first, r, d, k, size):
 
 
 @compiled(**PART, **SUMS)
-def begin_packed(packed, R):
+def begin_sparse(packed, R):
     """U'R of the directions U that are subtracted from sparse columns; nothing is pending."""
     U, along, pending = packed[5], packed[9], packed[10]
     for k in range(R.shape[0]):
@@ -195,7 +195,7 @@ def begin_packed(packed, R):
 
 
 @compiled(**PART, **SUMS)
-def end_packed(packed, R):
+def end_sparse(packed, R):
     """Write what is pending along the directions U."""
     U, pending = packed[5], packed[10]
     for k in range(R.shape[0]):
@@ -203,7 +203,7 @@ def end_packed(packed, R):
 
 
 @compiled(**PART, **VIEWS)
-def gathered(samples, values, r, low, high):
+def sparse_dot(samples, values, r, low, high):
     """The product of a sparse column and r, four sums side by side."""
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     one, two, three, four = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
@@ -226,7 +226,7 @@ def packed_products(packed, first, r, b, k, c, size):
     ends, samples, values, rotations, places, _, lost, shadow, _, along, pending = packed
     for i in range(size):
         j = first + i
-        total = gathered(samples, values, r, ends[j], ends[j + 1])
+        total = sparse_dot(samples, values, r, ends[j], ends[j + 1])
         for q in range(lost.shape[1]):
             total -= shadow[j, q] * pending[q, k] + lost[j, q] * along[q, k]
         c[i] = total

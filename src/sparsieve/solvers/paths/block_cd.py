@@ -241,7 +241,7 @@ def _restricted_gap(state: GramModel, penalty: Any, Q, certify: bool = True) -> 
     value = residual + penalty.value(state.W)
     if not certify:
         return value, np.inf
-    bound = penalty.dual_bound_from(residual, state.power - fit, 2.0 * Q.T)
+    bound = penalty.dual_bound_by_products(residual, state.power - fit, 2.0 * Q.T)
     return value, max(value - bound, 0.0)
 
 
@@ -299,7 +299,7 @@ class CutRowsModel(RowsModel):
                 break
             past = [*past[-MEMORY:], self.W.copy()]
             if len(past) > MEMORY:
-                self.move_if_lower(penalty, extrapolated(past))
+                self.move_if_lower(penalty, extrapolate(past))
                 R = np.ascontiguousarray(self.residual(self.W).T)
         return sweeps, gap
 
@@ -307,7 +307,7 @@ class CutRowsModel(RowsModel):
         return float(np.vdot(R, R)) + penalty.value(self.W)
 
 
-def extrapolated(past: list[np.ndarray]) -> np.ndarray:
+def extrapolate(past: list[np.ndarray]) -> np.ndarray:
     """The affine combination of iterates whose steps cancel best; rows at zero stay there."""
     steps = np.array([(b - a).ravel() for a, b in pairwise(past)])
     products = steps @ steps.T

@@ -68,7 +68,7 @@ class GroupRows(FewRows):
         return W.astype(self.dtype, copy=False)
 
     @cached_property
-    def used(self) -> np.ndarray:
+    def nonzero_features(self) -> np.ndarray:
         """The features with a row that is not zero."""
         is_used = np.zeros(self.n_features, dtype=bool)
         is_used[self.features] = (self.W[self.features] != 0).any(axis=1)
@@ -157,7 +157,7 @@ class BlockModel:
     @property
     def _most_for_gram(self) -> int:
         """Columns up to which sweeps on the Gram matrix are faster."""
-        return min(self.columns.n_samples, 2 * self.columns.n_stored // max(self.columns.size, 1))
+        return min(self.columns.n_samples, 2 * self.columns.n_entries // max(self.columns.size, 1))
 
     def _extend_gram(self, old: int) -> None:
         """Go over to the Gram matrix, or extend it by the columns from ``old`` on."""
@@ -215,7 +215,7 @@ class BlockModel:
     def _iterate(self, point: _Point, value: float, gap: float, steps: int) -> Iterate:
         return Iterate(value, gap, steps, self.columns.groups[point.norms > 0], point)
 
-    def here(self) -> Iterate:
+    def current_iterate(self) -> Iterate:
         return self._iterate(self._point(self.penalty), np.nan, np.nan, 0)
 
     def restore(self, iterate: Iterate) -> None:
@@ -258,9 +258,9 @@ class BlockModel:
         """Objective and gap on the working set, and what it is relative to."""
         value = self._value(point.residual, point.W, point.norms, penalty)
         largest = float(point.strengths.max(initial=0.0))
-        return (value, *self._gap_at(point, value, penalty.alpha, largest))
+        return (value, *self._duality_gap(point, value, penalty.alpha, largest))
 
-    def _gap_at(
+    def _duality_gap(
         self, point: _Point, value: float, alpha: float, largest: float
     ) -> tuple[float, float]:
         if not self.penalty.is_convex:
@@ -351,7 +351,7 @@ class BlockModel:
         """Operations of a sweep over so many columns."""
         if self.gram is not None:
             return 2.0 * count * count * len(self.Y)
-        return 4.0 * count * self.columns.n_stored / self.columns.size * len(self.Y)
+        return 4.0 * count * self.columns.n_entries / self.columns.size * len(self.Y)
 
     def _sweeps_before_newton(self, which: np.ndarray, count: int) -> int:
         """Sweeps that take as long as Newton's method."""
@@ -404,13 +404,13 @@ class BlockModel:
                          else self.Y - self.columns.fit(point.W) for point in points]  # fmt: skip
             R = 2.0 * np.concatenate(residuals).T
             G = self.design.rmatmul(R.astype(self.design.dtype, copy=False))
-            found = self.penalised.strengths_of(np.asarray(G), len(iterates), self.penalty)
+            found = self.penalised.entry_strengths(np.asarray(G), len(iterates), self.penalty)
         for row, point in zip(found, points, strict=True):
             row[self.columns.groups[: len(point.strengths)]] = point.strengths
         return found
 
     def gap(self, iterate: Iterate, alpha: float, largest: float) -> tuple[float, float]:
-        return self._gap_at(iterate.state, iterate.value, alpha, largest)
+        return self._duality_gap(iterate.state, iterate.value, alpha, largest)
 
     def in_doubt(self, iterate: Iterate, alpha: float, seen: np.ndarray) -> bool:
         if not self.penalty.is_convex:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..._beside import largest, places_of, some_of
+from ..._beside import largest, mask_indices, read_entries
 from ..base import Callback, Event, Result, relative
 
 # Columns of a product with X that cost little more than one.
@@ -86,7 +86,7 @@ class PathModel(Protocol):
     n_at_once: int
     n_joining: int
 
-    def here(self) -> Iterate:
+    def current_iterate(self) -> Iterate:
         """Where the model stands before the first strength; the objective does not matter."""
 
     def add(self, units: np.ndarray) -> None:
@@ -159,7 +159,7 @@ class PathEngine:
         weight. A callback that returns True ends the path with the result it was told about.
         """
         model, tasks = self._model(problem, start), _Tasks(alphas)
-        outlook = _Outlook(model.entering([model.here()])[0])
+        outlook = _Outlook(model.entering([model.current_iterate()])[0])
         seen, size, n_active = np.zeros(len(outlook.strengths), dtype=bool), 1, 0
         while batch := tasks.first(min(size, MAX_STRENGTHS, model.n_at_once)):
             batch, joining, all_of_them = outlook.joining(model, batch, n_active)
@@ -168,7 +168,7 @@ class PathEngine:
             iterates: list[Iterate] = []
             for task in batch:
                 task.n_joined = len(joining)
-                iterates.append(self._solved(model, task, seen, all_of_them))
+                iterates.append(self._solve_working_set_problem(model, task, seen, all_of_them))
                 if enough is not None and len(iterates[-1].active) >= enough:
                     break
             for iterate, strengths in zip(iterates, model.entering(iterates), strict=True):
@@ -194,7 +194,7 @@ class PathEngine:
             else:
                 size *= 2
 
-    def _solved(
+    def _solve_working_set_problem(
         self, model: PathModel, task: _Task, seen: np.ndarray, all_of_them: bool
     ) -> Iterate:
         """The problem on the working set, as exactly as this round deserves."""
@@ -298,13 +298,13 @@ class _Outlook:
         while True:
             fall = before - batch[-1].alpha
             near = strengths - slope * fall >= batch[-1].alpha - JOINING_MARGIN * max(fall, 0.0)
-            units = places_of(can_enter & near)
+            units = mask_indices(can_enter & near)
             if len(batch) == 1 or len(units) <= room:
                 break
             batch = batch[: (len(batch) + 1) // 2]
         if len(units) <= room:
             return batch, units, True
-        strongest = np.argpartition(-some_of(strengths, units), room - 1)[:room]
+        strongest = np.argpartition(-read_entries(strengths, units), room - 1)[:room]
         return batch, np.sort(units[strongest]), False
 
 

@@ -94,7 +94,7 @@ def _direction(gram, alpha: float, beta: float, W, signs, loss_gradient, exact: 
     diagonal = np.arange(W.shape[1])
     blocks[:, diagonal, diagonal] += bend * free
     if exact:
-        step = _solved(gram, blocks, free, -gradient)
+        step = _solve_newton(gram, blocks, free, -gradient)
         if step is not None:
             return step
     twice = 2.0 * free
@@ -105,7 +105,7 @@ def _direction(gram, alpha: float, beta: float, W, signs, loss_gradient, exact: 
         product += np.matmul(blocks, V[:, :, None])[:, :, 0]
         return product
 
-    factorise = _shared if free.mean() > DENSE_SHARE else _per_output
+    factorise = _shared_inverse if free.mean() > DENSE_SHARE else _per_output
     solve = factorise(gram, bend[:, 0] + 2.0 * beta, free)
     step = conjugate_gradients(
         hessian, -gradient, solve, tol=CG_FORCING_TERM, max_steps=CG_MAX_ITER
@@ -113,7 +113,7 @@ def _direction(gram, alpha: float, beta: float, W, signs, loss_gradient, exact: 
     return step if step.any() else solve(-gradient)
 
 
-def _solved(gram, blocks, free, right):
+def _solve_newton(gram, blocks, free, right):
     """The Newton equations of few entries by Cholesky; None where rounding leaves no factor."""
     rows, outputs = np.nonzero(free)
     system = np.where(outputs[:, None] == outputs, 2.0 * gram[np.ix_(rows, rows)], 0.0)
@@ -128,7 +128,7 @@ def _solved(gram, blocks, free, right):
     return step
 
 
-def _shared(gram, diagonal, free):
+def _shared_inverse(gram, diagonal, free):
     """The inverse of 2 X'X + diag(diagonal) for all outputs at once, cut down to free entries."""
     system = 2.0 * gram
     system[np.diag_indices_from(system)] += diagonal

@@ -9,7 +9,7 @@ import numpy as np
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import Expansion
-from .quadratic import solved
+from .quadratic import solve_semidefinite
 
 Place = TypeVar("Place", bound=Expansion)
 
@@ -20,7 +20,9 @@ ROUNDING = 1e-12
 TINY = np.finfo(np.float64).tiny
 
 
-def settled(loss: Loss, Z: np.ndarray, F: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def minimise_free(
+    loss: Loss, Z: np.ndarray, F: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Minimise L(F + Z B) over B.
 
     Parameters
@@ -65,12 +67,12 @@ def _newton(here: Expansion, Z: np.ndarray, target: np.ndarray) -> np.ndarray | 
     """The Newton step; by conjugate gradients where there are very many outputs."""
     loss, F = here.loss, here.F
     if target.size <= MAX_DENSE:
-        step = solved(definite(loss, here.hessian(Z)), target.ravel())
+        step = solve_semidefinite(definite(loss, here.hessian(Z)), target.ravel())
         return None if step is None else step.reshape(target.shape)
     scale = np.maximum((Z**2).T @ loss.diagonal(F), TINY)
     product = loss.curvature_operator(F, Z)
     return conjugate_gradients(
-        lambda V: product(V) + scale.mean() * shared(loss, V),
+        lambda V: product(V) + scale.mean() * common_part(loss, V),
         target,
         lambda V: V / scale,
         max_steps=200,
@@ -78,7 +80,7 @@ def _newton(here: Expansion, Z: np.ndarray, target: np.ndarray) -> np.ndarray | 
     )
 
 
-def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:
+def check_bounds(Z: np.ndarray, gradient: np.ndarray) -> None:
     """Refuse columns without penalty whose coefficients grow without bound."""
     if (np.abs(Z.T @ gradient) <= 1e-6 * (np.abs(Z).T @ np.abs(gradient)) + TINY).all():
         return
@@ -94,7 +96,7 @@ def check_settled(Z: np.ndarray, gradient: np.ndarray) -> None:
     )
 
 
-def shared(loss: Loss, V: np.ndarray) -> np.ndarray:
+def common_part(loss: Loss, V: np.ndarray) -> np.ndarray:
     """What all outputs share of V, where that changes nothing: any curvature will do there."""
     return V.mean(axis=1, keepdims=True) if loss.is_redundant else np.zeros(1)
 

@@ -130,7 +130,7 @@ class TurnedColumns:
         if not len(places):
             return False
         for some, index in self._by_size(places, BLOCK_BYTES // (8 * self.n_samples)):
-            products, size = self._within(index), index.shape[1]
+            products, size = self._inner_products(index), index.shape[1]
             if size == 1:
                 self.squares[index] = products[:, :, 0]
             elif self.turns:
@@ -155,12 +155,12 @@ class TurnedColumns:
                 some = same[first : first + step]
                 yield some, self.starts[some][:, None] + np.arange(size)
 
-    def _within(self, index: np.ndarray) -> np.ndarray:
+    def _inner_products(self, index: np.ndarray) -> np.ndarray:
         """Inner products of columns within groups, before they are turned."""
         rows = self.rows[index]
         return rows @ rows.transpose(0, 2, 1)
 
-    def rotated(
+    def rotate(
         self, rows: np.ndarray, places: np.ndarray, *, back: bool, compact: bool = False
     ) -> np.ndarray:
         """V times the rows of these groups, or V' times them; other rows stay.
@@ -182,7 +182,7 @@ class TurnedColumns:
 
     def own_rows(self, W: np.ndarray, places: np.ndarray) -> np.ndarray:
         """The rows of these groups, one after the other, for the columns of X as they are."""
-        rows = self.rotated(W[self.index(places)], places, back=True, compact=True)
+        rows = self.rotate(W[self.index(places)], places, back=True, compact=True)
         return self._through_factors(rows, places, back=True)
 
     def turned_rows(self, blocks: np.ndarray) -> np.ndarray:
@@ -190,7 +190,7 @@ class TurnedColumns:
         everyone = np.arange(len(self.groups))
         self.turn(everyone)
         rows = self._through_factors(blocks, everyone, back=False)
-        return self.rotated(rows, everyone, back=False)
+        return self.rotate(rows, everyone, back=False)
 
     def _through_factors(self, rows: np.ndarray, places: np.ndarray, *, back: bool) -> np.ndarray:
         if not self.factors or not len(places):
@@ -229,7 +229,7 @@ class TurnedColumns:
         return ranges(self.starts[places], self.sizes[places])
 
     @property
-    def n_stored(self) -> int:
+    def n_entries(self) -> int:
         """Numbers that products with the set read."""
         return self.size * self.n_samples
 
@@ -280,11 +280,11 @@ class PackedColumns(TurnedColumns):
     def _reserve(self, total: int) -> None:
         pass
 
-    def _within(self, index: np.ndarray) -> np.ndarray:
-        from ._block_cd_kernels import products_within
+    def _inner_products(self, index: np.ndarray) -> np.ndarray:
+        from ._block_cd_kernels import fill_products
 
         found, spread = np.empty((*index.shape, index.shape[1])), np.zeros(self.n_samples)
-        products_within(self._ends, self._samples, self.matrix.data, index, spread, found)
+        fill_products(self._ends, self._samples, self.matrix.data, index, spread, found)
         before = np.einsum("gpp->gp", found).copy()
         lost = self.lost[index]
         found -= lost @ self.shadow[index].transpose(0, 2, 1)
@@ -309,26 +309,26 @@ class PackedColumns(TurnedColumns):
     def correlations(self, R: np.ndarray, old: int = 0, *, turned: bool = False) -> np.ndarray:
         found = self.matrix @ R.T - self.lost @ (self.U @ R.T)
         if turned:
-            found = self.rotated(found, np.arange(len(self.groups)), back=False)
+            found = self.rotate(found, np.arange(len(self.groups)), back=False)
         return found[old:]
 
     def fit(self, W: np.ndarray) -> np.ndarray:
         rows = np.zeros((self.size, W.shape[1]))
         rows[: len(W)] = W
-        rows = self.rotated(rows, np.flatnonzero(self.norms(rows)), back=True)
+        rows = self.rotate(rows, np.flatnonzero(self.norms(rows)), back=True)
         return (self.matrix.T @ rows).T - (rows.T @ self.lost) @ self.U
 
     def inner(self, old: int) -> np.ndarray:
         found, everyone = np.zeros((self.size, self.size)), np.arange(len(self.groups))
         found[old:] = self._products(slice(old, self.size), slice(0, self.size))
-        found = self.rotated(found.T, everyone, back=False).T
-        return self.rotated(found, everyone[self.starts[:-1] >= old], back=False)[old:]
+        found = self.rotate(found.T, everyone, back=False).T
+        return self.rotate(found, everyone[self.starts[:-1] >= old], back=False)[old:]
 
     def dense(self, places: np.ndarray) -> np.ndarray:
-        return self.rotated(self._dense(self.index(places)), places, back=False, compact=True)
+        return self.rotate(self._dense(self.index(places)), places, back=False, compact=True)
 
     @property
-    def n_stored(self) -> int:
+    def n_entries(self) -> int:
         return int(self.matrix.nnz) + self.lost.size
 
 

@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import here, in_double
+from ..._beside import in_double, to_numpy
 from ...design import DesignMatrix
 from ...penalties import GroupPenalty
 from ..base import Result
 from ..engines.group_products import PenalisedGroups
 from ..losses.base import Loss
 from .engine import PathEngine
-from .free import check_settled, settled
+from .free import check_bounds, minimise_free
 from .newton_set import GroupCoefficients, LikelihoodModel
 
 
@@ -56,26 +56,30 @@ class PenalisedLikelihood:
     def strengths(self, *gradients: np.ndarray) -> Any:
         """||X_g' gradient|| / c_g of every group: the strength at which it would enter.
 
-        A row for each gradient, in one reading of the design; beside X, if :meth:`beside` is.
+        A row for each gradient, in one reading of the design; beside X, if :meth:`to_native` is.
         """
         side_by_side = np.hstack(gradients).astype(self.design.dtype, copy=False)
-        G = self.design.project_beside(side_by_side)
-        if isinstance(G, np.ndarray) or not self.penalised.are_columns:
-            return self.penalised.strengths_of(here(G), len(gradients), GroupPenalty(1.0))
+        G = self.design.native_projection(side_by_side)
+        if isinstance(G, np.ndarray) or not self.penalised_groups.are_columns:
+            return self.penalised_groups.entry_strengths(
+                to_numpy(G), len(gradients), GroupPenalty(1.0)
+            )
         parts = in_double(G).T.reshape(len(gradients), -1, len(G))
         return (parts * parts).sum(axis=1).sqrt() * self._shares
 
-    def beside(self, array: np.ndarray) -> Any:
+    def to_native(self, array: np.ndarray) -> Any:
         """An array with an entry per group, where X is; that of groups of columns on the host."""
-        return self.design.beside(array) if self.penalised.are_columns else array
+        return self.design.to_native(array) if self.penalised_groups.are_columns else array
 
     @cached_property
     def _shares(self) -> Any:
         """1 / c_g beside X; 0 for what is never used."""
-        return self.design.beside(np.where(self.penalised.sizes > 0, 1.0 / self.weights, 0.0))
+        return self.design.to_native(
+            np.where(self.penalised_groups.sizes > 0, 1.0 / self.weights, 0.0)
+        )
 
     @cached_property
-    def penalised(self) -> PenalisedGroups:
+    def penalised_groups(self) -> PenalisedGroups:
         """The groups with their weights."""
         return PenalisedGroups(self.groups, self.weights)
 
@@ -100,8 +104,8 @@ class LikelihoodL21(PathEngine):
         """The model without penalised features, and the strength at which each group enters."""
         loss, Z = problem.loss, problem.free
         B = loss.null_coefficients(Z)
-        _, gradient, further = settled(loss, Z, Z @ B)
-        check_settled(Z, gradient)
+        _, gradient, further = minimise_free(loss, Z, Z @ B)
+        check_bounds(Z, gradient)
         nothing, none = np.arange(0), np.empty((0, loss.n_outputs))
         (strengths,) = problem.strengths(gradient)
         norms = np.zeros(len(strengths))

@@ -16,9 +16,9 @@ import numpy as np
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import usual_length
-from .free import settled, shared
+from .free import common_part, minimise_free
 from .proximal_newton import MAX_HALVINGS, MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, Point
-from .quadratic import block_norms, block_spectra, ranges, solved
+from .quadratic import block_norms, block_spectra, ranges, solve_semidefinite
 from .quadratic_model import minimise
 
 # Products with the Hessian for one Newton step, and how well they solve for it, at best and at
@@ -80,7 +80,7 @@ def descend(
         if is_newton:
             change = place.newton(slopes, norms, min(max(CG_TOL, rest, share / rest), MAX_CG_TOL))
         else:
-            change = place.bounded(slopes, max(MODEL_SHARE * rest, ROUNDING))
+            change = place.bounded_step(slopes, max(MODEL_SHARE * rest, ROUNDING))
         moved = place.move(change, slopes, total, alpha * price)
         if not moved and not is_newton:
             return Point(W, F, gradient, norms, strengths), total, gap, steps
@@ -113,13 +113,13 @@ class _Place:
         self.A: np.ndarray = (self.X * h.sum(axis=1)) @ self.X.T
         self.scales: np.ndarray = np.maximum(h.sum(axis=0) / h.sum(), TINY)
 
-    def bounded(self, slopes: np.ndarray, tol: float) -> np.ndarray:
+    def bounded_step(self, slopes: np.ndarray, tol: float) -> np.ndarray:
         """The change that minimises the model."""
         z, A = self.n_free, self.A
         # What the free columns do about a change of the others, and about their own slopes.
         both = np.zeros((z, len(A) - z + len(self.scales)))
         if z:
-            found = solved(A[:z, :z], np.hstack((A[:z, z:], slopes[:z])))
+            found = solve_semidefinite(A[:z, :z], np.hstack((A[:z, z:], slopes[:z])))
             both = both if found is None else found
         follow, own = both[:, : len(A) - z], both[:, len(A) - z :]
         system = A[z:, z:] - A[z:, :z] @ follow
@@ -163,7 +163,7 @@ class _Place:
             image = product(V)
             inner = np.add.reduceat(np.einsum("jk,jk->j", along, V[z:]), firsts)
             image[z:] += across * V[z:] - np.repeat(inner, sizes)[:, None] * along
-            image[:z] += shared(loss, V[:z])
+            image[:z] += common_part(loss, V[:z])
             return image
 
         inverse = _inverse(units * A * units.T, self.scales, ridge)
@@ -197,7 +197,9 @@ class _Place:
 
     def settle(self) -> None:
         """Bring the columns without penalty to their optimum."""
-        self.F[:], self.gradient[:], further = settled(self.loss, self.X[: self.n_free].T, self.F)
+        self.F[:], self.gradient[:], further = minimise_free(
+            self.loss, self.X[: self.n_free].T, self.F
+        )
         self.W[: self.n_free] += further
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._beside import put
+from ..._beside import write_entries
 from ..losses.expansion import CompiledExpansion, Expansion
 from . import many_outputs
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
@@ -91,29 +91,29 @@ class LikelihoodModel:
         self.groups: np.ndarray = np.arange(0)
         self.starts: np.ndarray = np.array([0, n_free] if n_free else [0])
         self.weights: np.ndarray = np.zeros(self.is_free)
-        self.can_enter: Any = problem.beside(problem.penalised.sizes > 0)
+        self.can_enter: Any = problem.to_native(problem.penalised_groups.sizes > 0)
         self.n_at_once = max(1, PRODUCT_COLUMNS // self.loss.n_outputs)
         self.hessian = ModelHessian()
         self.older: list[tuple[float, Point]] = []  # solutions of the last two strengths
         F = problem.free @ start.B
         self.least: float = self.loss.dual_value(F, 0.0)  # no predictors have less
-        self.point = self._at(start.B.copy(), F)
+        self.point = self._make_point(start.B.copy(), F)
         if len(start.groups):
             self.add(start.groups)
             W = np.vstack((start.B, start.blocks))
-            self.point = self._at(W, self.X[: self.n_rows].T @ W)
+            self.point = self._make_point(W, self.X[: self.n_rows].T @ W)
 
-    def _at(self, W: np.ndarray, F: np.ndarray) -> Point:
+    def _make_point(self, W: np.ndarray, F: np.ndarray) -> Point:
         nothing = np.zeros(len(self.weights))
         return Point(W, F, self.loss.gradient(F), nothing, nothing)
 
     # -- what the engine asks ----------------------------------------------------------------
 
-    def here(self) -> Iterate:
+    def current_iterate(self) -> Iterate:
         return Iterate(np.inf, np.inf, 0, self.groups[:0], self.point)
 
     def add(self, units: np.ndarray) -> None:
-        columns = self.problem.penalised.members(units)
+        columns = self.problem.penalised_groups.members(units)
         added = np.asarray(self.problem.design.dense_columns(columns), dtype=np.float64)
         old, self.n_rows = self.n_rows, self.n_rows + len(columns)
         if self.n_rows > len(self.X):
@@ -121,15 +121,17 @@ class LikelihoodModel:
             room[:old] = self.X[:old]
             self.X = room
         self.X[old : self.n_rows] = added.T
-        self.starts = np.append(self.starts, old + np.cumsum(self.problem.penalised.sizes[units]))
+        self.starts = np.append(
+            self.starts, old + np.cumsum(self.problem.penalised_groups.sizes[units])
+        )
         self.groups = np.append(self.groups, units)
         self.weights = np.append(self.weights, self.problem.weights[units])
-        put(self.can_enter, units, False)
+        write_entries(self.can_enter, units, False)
         self.hessian.widen(len(self.weights))
-        self.point = self._padded(self.point)
-        self.older = [(alpha, self._padded(point)) for alpha, point in self.older]
+        self.point = self._pad_point(self.point)
+        self.older = [(alpha, self._pad_point(point)) for alpha, point in self.older]
 
-    def _padded(self, point: Point) -> Point:
+    def _pad_point(self, point: Point) -> Point:
         """With zeros for what has joined since."""
         missing = self.n_rows - len(point.W)
         if not missing:
@@ -170,7 +172,7 @@ class LikelihoodModel:
         return np.add.reduceat(values, self.starts[:-1])
 
     def restore(self, iterate: Iterate) -> None:
-        self.point = self._padded(iterate.state)
+        self.point = self._pad_point(iterate.state)
         self.older = []
 
     def solution(self, iterate: Iterate, strengths: Any, gap: float) -> GroupCoefficients:
@@ -179,7 +181,10 @@ class LikelihoodModel:
         rows = ranges(self.starts[places], np.diff(self.starts)[places])
         groups, norms = self.groups[places - first], np.zeros(len(self.can_enter))
         norms[groups] = point.norms[places]
-        columns, B = self.problem.penalised.members(groups), point.W[: self.problem.free.shape[1]]
+        columns, B = (
+            self.problem.penalised_groups.members(groups),
+            point.W[: self.problem.free.shape[1]],
+        )
         return GroupCoefficients(groups, columns, point.W[rows], B, norms, strengths, gap)
 
     # -- one strength --------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def newton_norms(
     W : improved rows; some groups may have become zero.
     """
     everyone = np.arange(len(groups.starts))
-    point = _evaluated(groups, everyone, groups.norms(W) / groups.weights, power)
+    point = _evaluate(groups, everyone, groups.norms(W) / groups.weights, power)
     if point is None:
         return W
     for _ in range(max_steps):
@@ -182,7 +182,7 @@ class _Point:
     fit: float  # <W, X'Y>
 
 
-def _evaluated(
+def _evaluate(
     groups: ActiveGroups, index: np.ndarray, eta: np.ndarray, power: float
 ) -> _Point | None:
     half, wide = 0.5 * groups.alpha, groups.of_each_row(eta)
@@ -265,7 +265,7 @@ def _line_search(point: _Point, step: np.ndarray, power: float) -> _Point | None
     for length in (1.0, 0.4, 0.15, 0.05):
         eta = np.maximum(point.eta + length * step, MAX_SHRINK * point.eta)
         keep = np.flatnonzero((eta > ZERO_NORM_TOL * eta.max()) | (point.lengths >= 1.0))
-        candidate = _evaluated(point.groups.some(keep), point.index[keep], eta[keep], power)
+        candidate = _evaluate(point.groups.some(keep), point.index[keep], eta[keep], power)
         if candidate is not None and candidate.value <= point.value + slack:
             return candidate
     return None

@@ -47,7 +47,7 @@ def block_spectra(A: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndar
     return values, vectors, offsets
 
 
-def factorised(system: np.ndarray) -> np.ndarray | None:
+def factorise(system: np.ndarray) -> np.ndarray | None:
     """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
 
     Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
@@ -64,11 +64,11 @@ def factorised(system: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def solved(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+def solve_semidefinite(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
     """The solution of a positive semidefinite system, or None where it has none."""
     if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
         return np.asarray(target / system[0, 0])
-    L = factorised(system)
+    L = factorise(system)
     if L is None:
         return None
     found, _ = lapack.dpotrs(L, target, lower=1)

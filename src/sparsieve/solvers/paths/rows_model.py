@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..._beside import in_double, put, rows_in_use
+from ..._beside import in_double, rows_in_use, write_entries
 from ...penalties import row_norms
 from ..least_squares import FewRows, LeastSquares
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
@@ -93,7 +93,7 @@ class RowsModel:
         self.Y: np.ndarray = problem.Y.astype(np.float64)
         self.power: float = problem.power
         self.beta: float = float(getattr(problem.penalty, "beta", 0.0))
-        self.can_enter = self.design.beside(np.ones(self.design.shape[1], dtype=bool))
+        self.can_enter = self.design.to_native(np.ones(self.design.shape[1], dtype=bool))
         self.n_at_once = max(1, PRODUCT_COLUMNS // self.Y.shape[1])
         self.n_joining = MIN_NEW_UNITS
         if self.beta > 0 and self.design.shape[1] <= self.design.shape[0]:
@@ -150,7 +150,7 @@ class RowsModel:
 
     # -- what the engine asks --------------------------------------------------------------------
 
-    def here(self) -> Iterate:
+    def current_iterate(self) -> Iterate:
         return self._iterate(self.problem.penalty, np.inf, 0)
 
     def add(self, units: np.ndarray) -> None:
@@ -163,7 +163,7 @@ class RowsModel:
         if new > self._columns.shape[1]:
             self._reserve(min(max(new, 2 * old), n_features))
         self._columns[:, old:new] = self.design.dense_columns(units)
-        put(self.can_enter, units, False)
+        write_entries(self.can_enter, units, False)
         self.features = np.concatenate([self.features, units])
         self.W = np.vstack([self.W, np.zeros((len(units), self.W.shape[1]))])
 
@@ -213,16 +213,16 @@ class RowsModel:
         residuals = [self.residual(point.W) for point in points]
         n_features, n_outputs = self.design.shape[1], self.Y.shape[1]
         if self.size == n_features:
-            G = self.design.beside(np.empty((n_features, n_outputs * len(points))))
+            G = self.design.to_native(np.empty((n_features, n_outputs * len(points))))
         else:
             R = np.hstack(residuals)
-            G = in_double(self.design.project_beside(R.astype(self.design.dtype, copy=False)))
+            G = in_double(self.design.native_projection(R.astype(self.design.dtype, copy=False)))
             G *= 2.0
         found = []
         for i, (iterate, point, R) in enumerate(zip(iterates, points, residuals, strict=True)):
             point.R, iterate.value = R, iterate.value + float(np.vdot(R, R))
             inside, point.G = point.G, G[:, i * n_outputs : (i + 1) * n_outputs]
-            put(point.G, self.features[: len(inside)], inside)
+            write_entries(point.G, self.features[: len(inside)], inside)
             found.append(self.problem.penalty.dual_norms(point.G))
         return found
 

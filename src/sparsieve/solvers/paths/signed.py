@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg
 
-from ..._beside import beside, in_double, largest, where
+from ..._beside import convert_like, in_double, largest, where
 from ...penalties import L21
 from ..base import Result
 from ..losses.base import Loss
 from .engine import Iterate, PathEngine
-from .free import settled
+from .free import minimise_free
 from .likelihood import LikelihoodL21, PenalisedLikelihood
 from .newton_set import GroupCoefficients, LikelihoodModel, Point
 from .rows_model import RowsModel
@@ -47,7 +47,7 @@ def one_sided(G: Any, signs: np.ndarray) -> Any:
     >>> one_sided(np.array([-2.0, -3.0, 4.0]), np.array([1, 0, 1]))
     array([0., 3., 4.])
     """
-    signs = beside(np.asarray(signs, dtype=np.float64), G)
+    signs = convert_like(np.asarray(signs, dtype=np.float64), G)
     return where(signs == 0, abs(G), (signs * G).clip(min=0.0))
 
 
@@ -139,7 +139,7 @@ class SignedL1(L21):
         """The alpha at which a column with this gradient enters."""
         return one_sided(G[:, 0], self.signs)
 
-    def dual_bound_from(self, residual_sq: float, inner: float, G: Any) -> float:
+    def dual_bound_by_products(self, residual_sq: float, inner: float, G: Any) -> float:
         """As for any sign, with the one-sided norms; only multiples from 0 on are feasible."""
         if residual_sq == 0.0 or inner <= 0.0:
             return 0.0
@@ -216,7 +216,7 @@ class SignedProblem(PenalisedLikelihood):
         """The strength at which every column would enter with a sign that it may have."""
         assert self.signs is not None
         side_by_side = np.hstack(gradients).astype(self.design.dtype, copy=False)
-        G = in_double(self.design.project_beside(side_by_side))
+        G = in_double(self.design.native_projection(side_by_side))
         rows = [one_sided(-G[:, i], self.signs) * self._shares for i in range(len(gradients))]
         return np.array(rows) if isinstance(G, np.ndarray) else rows
 
@@ -230,7 +230,7 @@ class SignedModel(LikelihoodModel):
         problem, loss, X = self.problem, self.loss, self.X[: self.n_rows]
         n_free = problem.free.shape[1]
         assert problem.signs is not None
-        columns = problem.penalised.members(self.groups)
+        columns = problem.penalised_groups.members(self.groups)
         signs = np.append(np.zeros(n_free), problem.signs[columns])
         weights = np.append(np.zeros(n_free), self.weights[self.is_free :])
         w, F, gradient = self.point.W[:, 0].copy(), self.point.F, self.point.gradient
@@ -249,7 +249,7 @@ class SignedModel(LikelihoodModel):
             if following is None:
                 break
             w, F, value, steps = *following, steps + 1
-            F, gradient, further = settled(loss, problem.free, F)
+            F, gradient, further = minimise_free(loss, problem.free, F)
             w[:n_free] += further[:, 0]
             value = loss.value(F) + alpha * float(weights @ np.abs(w))
         norms = np.append(np.zeros(self.is_free), np.abs(w[n_free:]))

@@ -113,7 +113,7 @@ class _Run:
                 stop = callback is not None and callback(Event(n_iter, best.objective, best.gap))
                 if best.gap <= settings.tol or stop or not np.isfinite(objective):
                     break
-            now = pace.go_on(now, following, self.norm, check)
+            now = pace.advance(now, following, self.norm, check)
         free = problem.free_coefficients(self.basis @ (self.reach * best.B))
         return best.result(RobustSolution(best.W, free, dual=best.dual), n_iter, settings.tol)
 
@@ -165,7 +165,7 @@ class _Place:
     gradient: np.ndarray
     free_gradient: np.ndarray
 
-    def moved_to(self, new: _Place, length: float) -> _Place:
+    def interpolate(self, new: _Place, length: float) -> _Place:
         """Self + length (new - self), in the memory of this one."""
         for mine, other in zip(vars(self).values(), vars(new).values(), strict=True):
             mine *= 1.0 - length
@@ -188,14 +188,14 @@ class _Relaxed:
         self._follow = STEP_RATIO_ADAPT
         self._checks = 0
 
-    def go_on(self, old: _Place, new: _Place, norm: float, check: bool) -> _Place:
+    def advance(self, old: _Place, new: _Place, norm: float, check: bool) -> _Place:
         if check:
             moved = float(np.linalg.norm(new.W - old.W)), float(np.linalg.norm(new.M - old.M))
             self.step_ratio = _following(self.step_ratio, *moved, self._follow)
             self._checks += 1
             if self._checks > len(EARLY_CHECKS):
                 self._follow *= STEP_RATIO_DECAY
-        return old.moved_to(new, OVER_RELAXATION)
+        return old.interpolate(new, OVER_RELAXATION)
 
 
 class _Anchored:
@@ -211,7 +211,7 @@ class _Anchored:
         self._steps = self._all_steps = 0
         self._first = self._last = np.inf
 
-    def go_on(self, old: _Place, new: _Place, norm: float, check: bool) -> _Place:
+    def advance(self, old: _Place, new: _Place, norm: float, check: bool) -> _Place:
         dW, dB, dM = new.W - old.W, new.B - old.B, new.M - old.M
         # How far a step goes, in the norm in which steps never get longer.
         square = norm * (
@@ -236,7 +236,7 @@ class _Anchored:
             return new.copy()  # which moves on, while the best point may be the other
         self._steps += 1
         share = self._steps / (self._steps + 1.0)
-        return old.moved_to(new, 2.0).moved_to(self._anchor, 1.0 - share)
+        return old.interpolate(new, 2.0).interpolate(self._anchor, 1.0 - share)
 
 
 def _following(step_ratio: float, moved: float, dual_moved: float, share: float) -> float:
@@ -273,7 +273,7 @@ def needs_first_order(problem: RobustRegression, size: int) -> bool:
         return False
     if problem.is_tall_and_sparse:
         return size > min(NEWTON_MAX_FEATURES, n_samples // 2)
-    cost = problem.design.stored / n_samples * max(n_outputs, MIN_OUTPUTS)
+    cost = problem.design.n_entries / n_samples * max(n_outputs, MIN_OUTPUTS)
     return float(size) ** 2 > NEWTON_VS_FIRST_ORDER_COST * cost
 
 
@@ -315,7 +315,7 @@ class FirstOrderWorkingSet:
             )
             n_iter += inner.n_iter
             trace.extend(inner.trace)
-            W, dual = problem.on(features).coefficients(inner.solution.W), inner.solution.dual
+            W, dual = problem.restrict(features).coefficients(inner.solution.W), inner.solution.dual
             correlations = problem.correlations(dual)
             last = RobustSolution(W, inner.solution.free, correlations, dual)
             violation = problem.kkt_violation(correlations)

@@ -219,7 +219,7 @@ class _Run:
                 np.linalg.lstsq(columns, fitted, rcond=None)[0], [len(problem.features)]
             )
         solution = RobustSolution(
-            problem.coefficients(rows), free, problem.correlations_beside(best.dual), best.dual
+            problem.coefficients(rows), free, problem.native_correlations(best.dual), best.dual
         )
         return best.result(solution, n_iter, tol)
 

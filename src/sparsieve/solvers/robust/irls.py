@@ -98,7 +98,7 @@ class ReweightedLeastSquares:
                 X, W, features, norms = X[:, kept], W[kept], features[kept], norms[kept]
             sizes = np.maximum(lengths, 1e-10 * problem.mean(lengths))
             norms = np.maximum(norms, 1e-12 * norms.max(initial=0.0) + 1e-300)
-        W, B = problem.on(features).coefficients(W), problem.free_coefficients(free @ B)
+        W, B = problem.restrict(features).coefficients(W), problem.free_coefficients(free @ B)
         solution = RobustSolution(W, B, problem.correlations(M))
         return Result(solution, trace[-1], change, len(trace), change <= self.tol, trace)
 

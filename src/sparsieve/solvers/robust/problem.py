@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._beside import here, largest, rows_in_use, where
 from ..._beside import in_double as doubled
+from ..._beside import largest, rows_in_use, to_numpy, where
 from ..._saved import Bools, Floats, Savable
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
@@ -124,7 +124,7 @@ class RobustRegression(Savable):
         n_features = self.design.shape[1]
         return np.ones(n_features, dtype=bool) if self.eligible is None else self.eligible
 
-    def on(self, features: np.ndarray) -> RobustRegression:
+    def restrict(self, features: np.ndarray) -> RobustRegression:
         """The problem in which these features alone are eligible."""
         eligible = np.zeros(self.design.shape[1], dtype=bool)
         eligible[features] = True
@@ -142,11 +142,11 @@ class RobustRegression(Savable):
 
     def correlations(self, dual: np.ndarray) -> np.ndarray:
         """||x_j' dual|| of every feature."""
-        return here(self.correlations_beside(dual))
+        return to_numpy(self.native_correlations(dual))
 
-    def correlations_beside(self, dual: np.ndarray) -> Any:
+    def native_correlations(self, dual: np.ndarray) -> Any:
         """The same, left where X is."""
-        product = self.design.project_beside(np.asarray(dual, dtype=self.design.dtype))
+        product = self.design.native_projection(np.asarray(dual, dtype=self.design.dtype))
         return doubled(row_norms(product))
 
     def among_eligible(self, values: Any) -> Any:
@@ -154,11 +154,11 @@ class RobustRegression(Savable):
         if self.eligible is None:
             return values
         is_here = isinstance(values, np.ndarray)
-        return where(self.eligible if is_here else self._eligible_beside, values, -1.0)
+        return where(self.eligible if is_here else self._native_eligible, values, -1.0)
 
     @cached_property
-    def _eligible_beside(self) -> Any:
-        return None if self.eligible is None else self.design.beside(self.eligible)
+    def _native_eligible(self) -> Any:
+        return None if self.eligible is None else self.design.to_native(self.eligible)
 
     def kkt_violation(self, correlations: Any) -> float:
         """By which factor the dual point is too long to be feasible; 1 where it is."""
@@ -233,7 +233,7 @@ class RobustRegression(Savable):
 
     def alpha_max(self) -> float:
         """max_j ||x_j' L|| with L the weighted, normalised rows of Y."""
-        return largest(self.correlations_beside(self.normalised_target()))
+        return largest(self.native_correlations(self.normalised_target()))
 
     def normalised_target(self) -> np.ndarray:
         """The rows of Y with norms equal to the weights of the samples."""
@@ -248,7 +248,7 @@ class RobustRegression(Savable):
         dual *= self.weights[:, None]
         free = np.zeros((self.free.shape[1], self.Y.shape[1]))
         W = np.zeros((self.design.shape[1], self.Y.shape[1]))
-        solution = RobustSolution(W, free, self.correlations_beside(dual), dual)
+        solution = RobustSolution(W, free, self.native_correlations(dual), dual)
         return Result(solution, float(self.weights @ norms), np.inf, 0, False)
 
 

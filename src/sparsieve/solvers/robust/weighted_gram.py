@@ -116,7 +116,7 @@ class ReweightedSystem:
     def _times(self, T: np.ndarray) -> np.ndarray:
         return self._columns @ (self._scale * T)
 
-    def _transposed(self, M: np.ndarray) -> np.ndarray:
+    def _multiply_transpose(self, M: np.ndarray) -> np.ndarray:
         return self._scale * (self._columns.T @ M)
 
     def _divide(self, V: np.ndarray) -> np.ndarray:
@@ -127,7 +127,7 @@ class ReweightedSystem:
     ) -> tuple[np.ndarray, np.ndarray]:
         d = self._d
         if not self.on_samples:
-            right = self._transposed(V / self._e)
+            right = self._multiply_transpose(V / self._e)
             T = self._divide(right if shift is None else right - shift)
             M = V - self._times(T)
             M /= self._e
@@ -142,13 +142,13 @@ class ReweightedSystem:
             lacking -= shift[d:]
         B = cho_solve((self._free_factor, True), lacking, check_finite=False)
         M -= self._solved_free @ B
-        T = self._transposed(M)
+        T = self._multiply_transpose(M)
         T[d:] = B
         if shift is not None:
             T[:d] -= shift[:d]
         return M, T
 
-    def _refined(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _refine(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The solution for shift = 0, corrected where rounding may have taken too many digits."""
         M, T = self._solve(V)
         rounding = np.finfo(float).eps * _largest(V) / float(self._e.min())
@@ -157,7 +157,7 @@ class ReweightedSystem:
         last = np.inf
         for _ in range(MAX_REFINEMENTS):
             missing = V - self._e * M - self._times(T)
-            lacking = self._ridge * T - self._transposed(M)
+            lacking = self._ridge * T - self._multiply_transpose(M)
             size = max(
                 _largest(missing / self._e) / max(_largest(M), np.finfo(float).tiny),
                 _largest(lacking) / max(_largest(T), np.finfo(float).tiny),
@@ -171,13 +171,13 @@ class ReweightedSystem:
 
     def fit(self, V: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """M, W = diag(a) X'M and B with X W + diag(e) M + F B = V and F'M = 0."""
-        M, T = self._refined(V)
+        M, T = self._refine(V)
         T = self._scale * T
         return M, T[: self._d], T[self._d :]
 
     def __call__(self, V: np.ndarray) -> np.ndarray:
         """X'P V, and P V below it."""
-        M, T = self._refined(V)
+        M, T = self._refine(V)
         d = self._d
         known = T[:d] / self._scale[:d] if self.on_samples else self._X.T @ M
         return np.vstack([known, M])

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._beside import here, largest, places_of, rows_in_use, some_of
+from ..._beside import largest, mask_indices, read_entries, rows_in_use, to_numpy
 from ...design import as_design, leading
 from ..base import Callback, Event, Result, relative
 from .first_order import FirstOrderWorkingSet, needs_first_order
@@ -51,13 +51,13 @@ class RobustRefit:
         solver = InteriorPoint(share * self.tol, self.max_iter)
         found = solver.solve(problem, start, callback)
         if problem.alpha > 0:
-            found = polished(problem, found, bound=lower_bound(found), tol=self.tol)
+            found = polish(problem, found, bound=lower_bound(found), tol=self.tol)
         converged = found.optimality <= self.tol
-        solution = replace(found.solution, correlations=here(found.solution.correlations))
+        solution = replace(found.solution, correlations=to_numpy(found.solution.correlations))
         return replace(found, solution=solution, n_iter=max(found.n_iter, 1), converged=converged)
 
 
-def polished(
+def polish(
     problem: RobustRegression, result: Result[RobustSolution], *, bound: float, tol: float
 ) -> Result[RobustSolution]:
     """Make zero rows exactly zero, and solve again without them if that is not enough.
@@ -95,7 +95,7 @@ def polished(
 def zero_rows(problem: RobustRegression, result: Result[RobustSolution]) -> np.ndarray:
     """Which eligible features have rows that are on their way to zero."""
     features, solution = problem.features, result.solution
-    rows, correlations = solution.W[features], some_of(solution.correlations, features)
+    rows, correlations = solution.W[features], read_entries(solution.correlations, features)
     return problem.vanishing(rows, correlations, result.objective)
 
 
@@ -181,9 +181,9 @@ class RobustWorkingSet:
             event = Event(n_iter, inner.objective, gap, size)
             stop = callback is not None and callback(event)
             # Few of very many features are above the threshold: only they are looked at.
-            entering = places_of(correlations > threshold)
+            entering = mask_indices(correlations > threshold)
             entering = entering[~inside[entering]]
-            strengths = some_of(correlations, entering)
+            strengths = read_entries(correlations, entering)
             exhausted = not loose and not (strengths > alpha).any()
             if gap <= self.tol or exhausted or n_iter >= self.max_iter or stop:
                 break
@@ -199,11 +199,11 @@ class RobustWorkingSet:
                 entering = problem.features
             elif loose and n_rounds <= MAX_PRUNING_ROUNDS:
                 leaving = part.features[zero_rows(part, inner)]
-                inside[leaving[some_of(correlations, leaving) <= threshold]] = False
+                inside[leaving[read_entries(correlations, leaving) <= threshold]] = False
             inside[entering] = True
             last = inner
-        reached = here(inner.solution.correlations) / violation
-        found = polished(part, inner, bound=bound, tol=self.tol)
+        reached = to_numpy(inner.solution.correlations) / violation
+        found = polish(part, inner, bound=bound, tol=self.tol)
         return replace(
             found,
             solution=replace(found.solution, correlations=reached),

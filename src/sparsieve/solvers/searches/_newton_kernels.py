@@ -31,7 +31,7 @@ _options: dict[str, Any] = {
 
 
 @compiled(**_options, **PART)
-def factorised(L):
+def factorise(L):
     """The Cholesky factor in the lower half, in place; whether there is one."""
     for i in range(len(L)):
         for j in range(i + 1):
@@ -48,7 +48,7 @@ def factorised(L):
 
 
 @compiled(**_options, **PART)
-def solve_factorised(L, x):
+def cholesky_solve(L, x):
     """Solve LL'y = x, in place of x."""
     for i in range(len(x)):
         total, row = x[i], L[i]
@@ -63,7 +63,7 @@ def solve_factorised(L, x):
 
 
 @compiled(**_options, **PART)
-def combined(A, places, w, out):
+def combine_rows(A, places, w, out):
     """The sum of the rows at ``places`` times w, in place; four are read at a time."""
     out[:] = 0.0
     last = len(places) - 1
@@ -111,14 +111,14 @@ def newton_steps(
             W[i] = b[places[i]]
             for j in range(i + 1):
                 L[i, j] = K[places[i], places[j]]
-    if state != START and not factorised(L):
+    if state != START and not factorise(L):
         return FAILED, value, gain
     if state == MODEL:
-        solve_factorised(L, W)
+        cholesky_solve(L, W)
     if begins:
         for j in range(q):
             W_new[j] = W[j]
-        combined(A, places, W, F_new)
+        combine_rows(A, places, W, F_new)
     evaluates = begins
     for _ in range(MAX_EVALUATIONS):
         if evaluates:
@@ -158,14 +158,14 @@ def newton_steps(
                 total += a[i] * g[i]
             slope[j] = total + penalty[places[j]] * W[j]
             step[j] = -slope[j]
-        solve_factorised(L, step)
+        cholesky_solve(L, step)
         for j in range(q):
             gain -= 0.5 * slope[j] * step[j]
         if value - (MAX_GAIN_RATIO if is_new else MAX_GAIN_RATIO_OF_OLD_FACTOR) * gain > limit:
             return DONE, value, gain
         if not is_new and gain > MAX_GAIN_SHARE * last and gain > ACCURACY_OF_OLD_FACTOR * scale:
             return AT_POINT, value, gain
-        combined(A, places, step, moved)
+        combine_rows(A, places, step, moved)
         last, size, evaluates = gain, 1.0, True
         far, longest = MAX_CHANGE, 0.0
         for i in range(n):

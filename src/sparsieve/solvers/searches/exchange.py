@@ -58,10 +58,10 @@ class Exchanges(ABC, Generic[Fit]):
 
     def better(self, fit: Fit) -> Fit | None:
         """The first proposal that lowers the objective; None where none does."""
-        tried = (self.tried(fit, *proposal) for proposal in self.proposals(fit))
+        tried = (self.try_support(fit, *proposal) for proposal in self.proposals(fit))
         return next((found for found in tried if found is not None), None)
 
-    def tried(
+    def try_support(
         self, fit: Fit, features: Iterable[int], fitted: Callable[[float], Fit | None]
     ) -> Fit | None:
         """The fit on these features where it is below the goal."""
@@ -162,7 +162,7 @@ class ExchangeSearch:
         remaining = first.remaining
         least = MIN_DECREASE[np.dtype(problem.design.dtype)] * objectives[0]
         with own_passes(problem.design):
-            for n_visited, support in enumerate(self._visited(problem, n_steps, least), 1):
+            for n_visited, support in enumerate(self._visit_supports(problem, n_steps, least), 1):
                 k = len(support.order)
                 if k <= n_steps and support.objective < objectives[k] - least:
                     objectives[k] = support.objective
@@ -177,7 +177,9 @@ class ExchangeSearch:
         found = ExchangedSupports(Path(supports, objective=objectives), remaining)
         return Result(found, float(objectives[-1]), 0.0, n_steps, True, objectives[1:].tolist())
 
-    def _visited(self, problem: LeastSquares, n_steps: int, least: float) -> Iterator[_Support]:
+    def _visit_supports(
+        self, problem: LeastSquares, n_steps: int, least: float
+    ) -> Iterator[_Support]:
         """Grow a support and shrink it again, with exchanges on the way."""
         support, top, rounds = self._empty(problem, n_steps)
         while len(support.order) < top:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.blas import get_blas_funcs
 
-from ..._wings import loaded
+from ..._wings import load_entry
 from ...design import own_passes
 from ..base import Callback, Event, Path, Result
 from ..least_squares import LeastSquares
@@ -107,12 +107,14 @@ class ForwardSelection:
     ) -> Result[ForwardPath]:
         """The path from no feature on; a path has no warm start."""
         if problem.design.is_on_device:
-            return loaded("sparsieve.device", "forward")(problem, self.n_steps, self.stop, callback)
+            return load_entry("sparsieve.device", "forward")(
+                problem, self.n_steps, self.stop, callback
+            )
         with own_passes(problem.design):
-            return _path_here(problem, self.n_steps, self.stop, callback)
+            return _host_path(problem, self.n_steps, self.stop, callback)
 
 
-def _path_here(
+def _host_path(
     problem: LeastSquares, n_steps: int, stop: EndRule | None, callback: Callback | None
 ) -> Result[ForwardPath]:
     design, Y, ridge = problem.design, problem.Y, problem.ridge
@@ -199,7 +201,7 @@ def path_result(
 ) -> Result[ForwardPath]:
     """What a path has found, with ``start`` the objective without any feature."""
     objective = start - np.concatenate(([0.0], np.cumsum(gains)))
-    path = Path.nested(order, objective=objective)
+    path = Path.from_order(order, objective=objective)
     solution = ForwardPath(path, np.array(gains), remaining, directions, responses)
     # Every step is exact: there is nothing left to iterate.
     return Result(solution, float(objective[-1]), 0.0, len(order), True, objective[1:].tolist())

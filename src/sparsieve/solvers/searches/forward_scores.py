@@ -76,7 +76,7 @@ class CandidateBlocks:
         self._coming = [j, *others[: at_once - 1]]
         if self.design.passes:  # one pass for all of them; more come along with the product
             self.design.dense_columns(self._coming)
-            self.design.will_need(np.array(others[at_once - 1 :], dtype=np.int64))
+            self.design.hint_columns(np.array(others[at_once - 1 :], dtype=np.int64))
 
     def product(self, j: int, new: Any, scores: np.ndarray) -> np.ndarray:
         """Products of all features with the ``Direction`` of feature j."""
@@ -220,7 +220,7 @@ class Features:
         if self.blocks is not None:
             return self.blocks.product(j, new, self.score)
         if self.design.passes:  # X is read from a file: let the next winner come along
-            self.design.will_need(np.argsort(-self.score, kind="stable")[:CANDIDATES])
+            self.design.hint_columns(np.argsort(-self.score, kind="stable")[:CANDIDATES])
         return self.design.rmatmul(new.v[:, None])[:, 0]
 
 

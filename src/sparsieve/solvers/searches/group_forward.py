@@ -159,7 +159,7 @@ class GroupForwardSelection:
         state.open[list(passed)] = True
         remaining[list(passed)] = (gain - price)[list(passed)]
         objective = power - np.concatenate(([0.0], np.cumsum(gains)))
-        columns, ends, U = state.unfolded(order)
+        columns, ends, U = state.expand_order(order)
         found = GroupPath(
             np.array(order, dtype=np.int64),
             np.array(gains),
@@ -205,7 +205,7 @@ class _State:
         self.columns: list[int] = []
         self.ends = [0]
 
-    def unfolded(self, order: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def expand_order(self, order: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Columns of X in order of entry, where each group ends, and directions in these."""
         columns, ends = np.array(self.columns, dtype=np.int64), np.array(self.ends, dtype=np.int64)
         if not set(self.all.large) & set(order):

@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._beside import here, where
+from ..._beside import to_numpy, where
 from ..base import Callback, Event, Path, Result
 from ..losses.base import Loss
-from ..paths.free import check_settled, settled
+from ..paths.free import check_bounds, minimise_free
 from .exchange import Exchanges, Proposal
 from .likelihood_groups import GroupNeighbours, selected_once
 from .likelihood_neighbours import Neighbours, RidgeLikelihood
 from .redundancy import Company
-from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_bounded
+from .ridge_fit import MAX_DENSE, Model, RidgeFit, RidgeFits, check_optimum
 
 # An exchange must lower the objective by this share of what can be explained at all.
 MIN_DECREASE = 1e-7
@@ -208,7 +208,7 @@ class _Search(Exchanges[Any]):
         return float(self.prices[order].sum()) if self.problem.groups is not None else 0.0
 
     @property
-    def _asked(self) -> np.ndarray | float:
+    def _price_query(self) -> np.ndarray | float:
         """Prices beside gains: single features have none."""
         return self.prices if self.problem.groups is not None else 0.0
 
@@ -221,12 +221,15 @@ class _Search(Exchanges[Any]):
             places = np.concatenate([places[: self.n_free], *(at[j] for j in fit.order)])
         moved = np.flatnonzero(places != np.arange(len(places)))
         self.pool[moved] = self.pool[places[moved]]
-        self.now, self._loaded = fit if isinstance(fit, Settled) else self._settled(order, fit), 0
+        self.now, self._loaded = (
+            fit if isinstance(fit, Settled) else self._make_result(order, fit),
+            0,
+        )
 
-    def _settled(self, order: list[int], fit: RidgeFit) -> Settled:
+    def _make_result(self, order: list[int], fit: RidgeFit) -> Settled:
         problem, A = self.problem, self.pool[: len(fit.W)].T
         if problem.ridge == 0.0:
-            check_bounded(problem.loss, A, fit, null_curvature(problem.loss))
+            check_optimum(problem.loss, A, fit, null_curvature(problem.loss))
         kind = Neighbours if problem.groups is None else GroupNeighbours
         around = kind(problem, A, order, fit)
         if self.company is not None:
@@ -238,7 +241,7 @@ class _Search(Exchanges[Any]):
             tries = max(tries, min(MAX_TRIES, TRIES_TIMES_FEATURES // max(len(order), 1)))
         exchanges = [
             (place, feature)
-            for decrease, place, feature in around.exchanges(tries, self._asked)
+            for decrease, place, feature in around.exchanges(tries, self._price_query)
             if decrease >= -MAX_PROMISED_LOSS * costs[place]
             and (
                 self.company is None
@@ -258,7 +261,7 @@ class _Search(Exchanges[Any]):
 
     def _best(self, around: Neighbours) -> int:
         """The feature that gains most beyond its price."""
-        return int(where(around.gains > 0.0, around.gains - self._asked, -np.inf).argmax())
+        return int(where(around.gains > 0.0, around.gains - self._price_query, -np.inf).argmax())
 
     def _pass_over(self, company: Company, around: Neighbours, order: list[int]) -> None:
         """Shut near copies of the support out, until the best feature is none."""
@@ -274,7 +277,7 @@ class _Search(Exchanges[Any]):
         """All other features are used up: judge those that were passed over too."""
         self.company = None
         self.known.clear()
-        found = self._fitted(self.now.order, np.arange(len(self.now.W)))
+        found = self._fit_columns(self.now.order, np.arange(len(self.now.W)))
         assert found is not None
         self.settle(found)
 
@@ -289,7 +292,7 @@ class _Search(Exchanges[Any]):
 
     # -- where it can go ----------------------------------------------------------------------
 
-    def _fitted(
+    def _fit_columns(
         self, order: list[int], places: np.ndarray, n_entrants: int = 0, limit: float = np.inf
     ) -> _Fitted | None:
         """A fit on columns of the support and of the first entrants."""
@@ -311,7 +314,7 @@ class _Search(Exchanges[Any]):
         """The columns of the first entrants."""
         if count <= self._loaded:
             return
-        columns = self.problem.chosen(self.now.entrants[:count])
+        columns = self.problem.take_columns(self.now.entrants[:count])
         first = len(self.now.W)
         last = first + columns.shape[1]
         if last > len(self.pool):
@@ -336,13 +339,13 @@ class _Search(Exchanges[Any]):
     def grow(self) -> None:
         """Add the feature that gains most."""
         order = self.now.order
-        self._go(self._fitted([*order, self.now.entrants[0]], self._places(len(order), 0), 1))
+        self._go(self._fit_columns([*order, self.now.entrants[0]], self._places(len(order), 0), 1))
 
     def shrink(self) -> None:
         """Drop the feature that costs least."""
         order = self.now.order
         place = int(np.argmin(self.now.costs - self.prices[order]))
-        self._go(self._fitted(order[:place] + order[place + 1 :], self._places(place)))
+        self._go(self._fit_columns(order[:place] + order[place + 1 :], self._places(place)))
 
     def exchange(self) -> bool:
         """Make the first exchange that lowers the objective, if there is one."""
@@ -354,14 +357,14 @@ class _Search(Exchanges[Any]):
     def proposals(self, fit: Settled) -> Iterator[Proposal[_Fitted]]:
         for place, feature in fit.exchanges:
             order = [*fit.order[:place], feature, *fit.order[place + 1 :]]
-            yield order, partial(self._exchanged, order, place, fit.entrants.index(feature))
+            yield order, partial(self._fit_exchange, order, place, fit.entrants.index(feature))
 
-    def _exchanged(self, order: list[int], place: int, entrant: int, limit: float):
-        return self._fitted(order, self._places(place, entrant), len(self.now.entrants), limit)
+    def _fit_exchange(self, order: list[int], place: int, entrant: int, limit: float):
+        return self._fit_columns(order, self._places(place, entrant), len(self.now.entrants), limit)
 
-    def selected(self) -> Selected:
+    def make_support(self) -> Selected:
         now, order = self.now, np.array(self.now.order, dtype=np.int64)
-        columns, W = self.problem.unfolded(now.order, now.W[self.n_free :])
+        columns, W = self.problem.expand_support(now.order, now.W[self.n_free :])
         return Selected(order, columns, W, now.W[: self.n_free], now.objective, now.costs)
 
 
@@ -391,10 +394,10 @@ class LikelihoodForward:
     ) -> Result[SupportsFound]:
         """The path from no feature on; a path has no warm start."""
         start_from = problem.free @ problem.loss.null_coefficients(problem.free)
-        check_settled(problem.free, settled(problem.loss, problem.free, start_from)[1])
+        check_bounds(problem.free, minimise_free(problem.loss, problem.free, start_from)[1])
         scale, n_visited, going = explainable(problem.loss), 0, True
         search = _Search(problem, scale, self.n_swaps)
-        found, worst = [search.selected()], search.now.optimality
+        found, worst = [search.make_support()], search.now.optimality
         alone = remaining = search.gains
 
         def visit(n_swaps: int) -> None:
@@ -408,7 +411,7 @@ class LikelihoodForward:
             if size < len(found):
                 best = found[size].objective + search.paid(found[size].order.tolist())
             if now.objective + search.paid(now.order) < best:
-                found[size:] = [search.selected(), *found[size + 1 :]]
+                found[size:] = [search.make_support(), *found[size + 1 :]]
                 worst = max(worst, now.optimality)
                 if size == len(found) - 1:
                     remaining = search.gains
@@ -442,5 +445,5 @@ class LikelihoodForward:
         if problem.members is not None and problem.members.overlap:
             found = [selected_once(problem, one, scale) for one in found]
         values = [one.objective for one in found]
-        solution = SupportsFound(found, here(alone), here(remaining), search.prices)
+        solution = SupportsFound(found, to_numpy(alone), to_numpy(remaining), search.prices)
         return Result(solution, values[-1], worst, n_visited, worst <= 1e-8, values[1:])

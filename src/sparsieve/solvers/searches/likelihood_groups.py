@@ -83,7 +83,9 @@ class GroupNeighbours(Neighbours):
             left = own - along @ along.transpose(0, 2, 1)
             size = np.einsum("gpp->gp", own).max(axis=1) + problem.ridge
             blocks.append((members, columns, own, left, size))
-            self.gains[members] += 0.5 * self._gained(left, c[:, columns].transpose(1, 2, 0), size)
+            self.gains[members] += 0.5 * self._group_gains(
+                left, c[:, columns].transpose(1, 2, 0), size
+            )
         ends = problem.free.shape[1] + np.cumsum([0, *problem.sizes[self._support]])
         out = []
         for i, (first, last) in enumerate(pairwise(ends)):
@@ -94,7 +96,7 @@ class GroupNeighbours(Neighbours):
             self.costs[i] += 0.5 * float((out[-1][1] ** 2).sum())
         self._rest.append((c, B, blocks, out))
 
-    def _gained(self, left: np.ndarray, c: np.ndarray, size: np.ndarray) -> np.ndarray:
+    def _group_gains(self, left: np.ndarray, c: np.ndarray, size: np.ndarray) -> np.ndarray:
         """The numbers tr(C'E^-1 C), where ``left`` is E without the ridge."""
         ridge, tol = self._problem.ridge, RANK_TOL[np.dtype(self._problem.design.dtype)]
         regular = ridge > SAFE_RIDGE * float(size.max(initial=0.0))
@@ -128,7 +130,7 @@ class GroupNeighbours(Neighbours):
                         left + along @ along.transpose(0, 2, 1),
                         moved[:, columns].transpose(1, 2, 0),
                     )
-                    table[row, members] += 0.5 * self._gained(E, C, size)
+                    table[row, members] += 0.5 * self._group_gains(E, C, size)
         return table
 
     def noise(self) -> tuple[np.ndarray, np.ndarray]:
@@ -170,7 +172,7 @@ def _products(hessian: Hessian) -> Iterator[tuple[np.ndarray, np.ndarray, np.nda
         step = max(1, MAX_COPY_BYTES // (8 * n_samples * size))
         for first in range(0, len(own), step):
             some = own[first : first + step]
-            rows = np.ascontiguousarray(hessian.problem.chosen(some).T)
+            rows = np.ascontiguousarray(hessian.problem.take_columns(some).T)
             turned = hessian_rows(*hessian.place, rows, hessian.diagonal)
             turned = turned.reshape(len(some), size, n_samples)
             found[first : first + step] = rows.reshape(turned.shape) @ turned.transpose(0, 2, 1)

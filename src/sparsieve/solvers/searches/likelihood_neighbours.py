@@ -24,16 +24,16 @@ from numpy.typing import ArrayLike
 from scipy.linalg.lapack import dtrtri
 
 from ..._beside import (
-    beside,
     column_squares,
-    columns_at,
-    copied,
+    convert_like,
+    copy_array,
     in_double,
-    put,
-    some_of,
+    read_entries,
     strongest,
+    take_columns,
     where,
-    zeros_for,
+    write_entries,
+    zeros_like_entries,
 )
 from ...design import DesignMatrix
 from ...design.base import MAX_COPY_BYTES
@@ -42,9 +42,9 @@ from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
 from ..losses.cox import Cox
 from ..losses.expansion import CompiledExpansion
-from ..paths.quadratic import factorised
+from ..paths.quadratic import factorise
 from .redundancy import Redundancy
-from .ridge_fit import Model, Part, RidgeFit, hessian_on
+from .ridge_fit import Model, Part, RidgeFit, hessian_products
 
 # Outputs up to which each has a Hessian of its own.
 MAX_SEPARATE = 25
@@ -105,9 +105,9 @@ class RidgeLikelihood:
         return self.eligible if self.groups is None else self.sizes > 0
 
     @cached_property
-    def open_beside(self) -> Any:
+    def native_open(self) -> Any:
         """The same beside X; groups are worked on by the host."""
-        return self.is_open if self.groups is not None else self.design.beside(self.is_open)
+        return self.is_open if self.groups is not None else self.design.to_native(self.is_open)
 
     def product(self, rows: np.ndarray) -> Any:
         """Rows times X, in double precision and beside X; those with groups on the host."""
@@ -117,12 +117,12 @@ class RidgeLikelihood:
             assert isinstance(self.design, DenseDesign)
             return np.asarray(rows @ self.design.array)  # faster than X'rows' and a transposition
         V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
-        found = self.design.project_beside(V).T
+        found = self.design.native_projection(V).T
         if isinstance(found, np.ndarray):
             return np.ascontiguousarray(found, dtype=np.float64)
         return in_double(found)
 
-    def chosen(self, support: ArrayLike) -> np.ndarray:
+    def take_columns(self, support: ArrayLike) -> np.ndarray:
         """The columns of a support, in double precision."""
         features = np.asarray(support, dtype=np.int64)
         if self.members is not None and self.members.large:
@@ -135,10 +135,10 @@ class RidgeLikelihood:
 
     def columns(self, support: ArrayLike) -> np.ndarray:
         """The free columns and those of a support."""
-        return np.asfortranarray(np.hstack([self.free, self.chosen(support)]))
+        return np.asfortranarray(np.hstack([self.free, self.take_columns(support)]))
 
-    def unfolded(self, support: list[int], W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Columns of X, and coefficients of these from those of :meth:`chosen`."""
+    def expand_support(self, support: list[int], W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns of X, and coefficients of these from those of :meth:`take_columns`."""
         if self.groups is None or self.members is None:
             return np.array(support, dtype=np.int64), W
         places, parts, first = [np.arange(0)], [W[:0]], 0
@@ -205,8 +205,8 @@ class Hessian:
             found = problem.squares.rmatmul(h[:, None].astype(design.dtype))
             return np.asarray(found[:, 0], dtype=np.float64)
         if not h.sum() > 0.0:
-            return zeros_for(problem.open_beside)
-        means, variances = design.moments_beside(h)
+            return zeros_like_entries(problem.native_open)
+        means, variances = design.native_moments(h)
         return h.sum() * (variances + means**2)
 
     def _squares_of_cox(self, loss: Cox) -> Any:
@@ -215,7 +215,7 @@ class Hessian:
         n_samples, n_features = design.shape
         if design.is_on_device and n_samples <= MAX_HESSIAN:
             H = loss.hessian_product(self.F, np.eye(n_samples)[:, None, :])[:, 0]
-            return design.forms_beside(H).clip(0.0)
+            return design.quadratic_forms(H).clip(0.0)
         if X is not None and loss.compiled is not None:
             here = CompiledExpansion(loss, self.F)
             if np.isfinite(here.value):
@@ -224,7 +224,7 @@ class Hessian:
         places = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
         blocks = (design.dense_columns(some).astype(float) for some in places)
         forms = np.concatenate([loss.quadratic_forms(self.F, block) for block in blocks])
-        return beside(forms, self.problem.open_beside)
+        return convert_like(forms, self.problem.native_open)
 
 
 def hessians(problem: RidgeLikelihood, fit: RidgeFit) -> Iterator[Hessian]:
@@ -262,18 +262,21 @@ class Neighbours:
         self, problem: RidgeLikelihood, A: np.ndarray, support: list[int], fit: RidgeFit
     ) -> None:
         self._problem, self._support, self._W = problem, support, fit.W
-        self._open = copied(problem.open_beside)
-        put(self._open, np.array(support, dtype=np.int64), False)
-        self.gains, self.costs = zeros_for(self._open), np.zeros(len(support))
+        self._open = copy_array(problem.native_open)
+        write_entries(self._open, np.array(support, dtype=np.int64), False)
+        self.gains, self.costs = zeros_like_entries(self._open), np.zeros(len(support))
         known, penalty = fit.derivatives, problem.penalty(len(fit.W) - problem.free.shape[1])
         G = problem.loss.gradient(fit.F) if known is None else known[0][:, None]
         self.model, self._factors = [], []
         C: Any = None
         self._rest: list[tuple[Any, ...]] = []
         for hessian in hessians(problem, fit):
-            outputs, (HA, K) = hessian.outputs, hessian_on(*hessian.place, A.T, hessian.diagonal)
+            outputs, (HA, K) = (
+                hessian.outputs,
+                hessian_products(*hessian.place, A.T, hessian.diagonal),
+            )
             K[np.diag_indices(len(K))] += penalty
-            L = factorised(K) if len(K) else K
+            L = factorise(K) if len(K) else K
             if L is None:
                 raise ValueError(
                     "features of this size make the curvature of the likelihood overflow; pass "
@@ -309,8 +312,8 @@ class Neighbours:
 
     def shut(self, features: np.ndarray) -> None:
         """Let none of these features enter."""
-        put(self._open, features, False)
-        put(self.gains, features, 0.0)
+        write_entries(self._open, features, False)
+        write_entries(self.gains, features, 0.0)
 
     def wider(self, features: list[int]) -> Model:
         """The model with these features after the support, for one of them to enter."""
@@ -318,17 +321,17 @@ class Neighbours:
         for (outputs, K, b), L, rest in zip(self.model, self._factors, self._rest, strict=True):
             places, own = self._entering(features, rest)
             c, B, q = rest[0], rest[1], len(K)
-            cross = (L @ columns_at(B, places)).T
+            cross = (L @ take_columns(B, places)).T
             wide = np.zeros((q + len(cross),) * 2)
             wide[:q, :q], wide[q:, :q], wide[:q, q:], wide[q:, q:] = K, cross, cross.T, own
-            slopes = columns_at(c, places).T + cross @ self._W[:, outputs]
+            slopes = take_columns(c, places).T + cross @ self._W[:, outputs]
             found.append(Part(outputs, wide, np.vstack([b, slopes])))
         return found
 
     def _entering(self, features: list[int], rest: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The columns of features, and their products with each other within a feature."""
         places = np.array(features, dtype=np.int64)
-        return places, np.diag(some_of(rest[2], places) + self._problem.ridge)
+        return places, np.diag(read_entries(rest[2], places) + self._problem.ridge)
 
     def exchanges(
         self, count: int, prices: np.ndarray | float = 0.0
@@ -342,7 +345,7 @@ class Neighbours:
         if not count or not self._open.any() or not len(leaving):
             return []
         table = self._table(leaving)
-        table -= beside(costs[leaving, None], table)
+        table -= convert_like(costs[leaving, None], table)
         table -= where(self._open, prices, np.inf)
         values, places = strongest(table.reshape(-1), count)
         known = values > -np.inf
@@ -354,7 +357,7 @@ class Neighbours:
         """What every feature would gain in the absence of each of these, beside X."""
         table: Any = None
         for c, B, _, nu, inverse, w in self._rest:
-            rows, w = beside(inverse[:, leaving].T, B), beside(w[leaving], B)
+            rows, w = convert_like(inverse[:, leaving].T, B), convert_like(w[leaving], B)
             Z = rows @ B
             squares = Z**2
             if len(c) == 1:  # most often, and simpler

@@ -83,7 +83,7 @@ class Redundancy:
         """Whether products of columns of the design are all that correlations are made of."""
         return self.weights is None and self.below is None and self.groups is None
 
-    def columns_of(self, unit: int) -> np.ndarray:
+    def unit_columns(self, unit: int) -> np.ndarray:
         """The columns of a feature."""
         return np.array([unit]) if self.groups is None else self.groups[unit]
 
@@ -124,7 +124,7 @@ class Redundancy:
         left, spread, _ = np.linalg.svd(values, full_matrices=False)
         return left[:, spread > RANK_TOL[np.dtype(self.design.dtype)] * spread[0]]
 
-    def adjusted(self, share: np.ndarray, ranks: np.ndarray | int) -> np.ndarray:
+    def adjust(self, share: np.ndarray, ranks: np.ndarray | int) -> np.ndarray:
         """Correlations from the shares of variance that so many directions explain."""
         ranks = np.asarray(ranks)
         freedom = self.n_samples - 1.0 - ranks
@@ -157,7 +157,7 @@ class Redundancy:
         return np.fromiter(self.found[unit], dtype=np.int64)
 
     def _copies(self, unit: int) -> dict[int, float]:
-        basis = self.basis(self.values(self.columns_of(unit)))
+        basis = self.basis(self.values(self.unit_columns(unit)))
         if not basis.shape[1]:
             return {}
         n_rows = self.design.shape[0]
@@ -178,7 +178,7 @@ class Redundancy:
                 float(share[some[known[some]]].mean()) if known[some].any() else 0.0
                 for some in self.groups
             ]
-            strength = self.adjusted(np.array(means), basis.shape[1])
+            strength = self.adjust(np.array(means), basis.shape[1])
         close = np.flatnonzero(np.abs(strength) >= self.limit).tolist()
         return {j: min(max(float(strength[j]), -1.0), 1.0) for j in close if j != unit}
 
@@ -220,7 +220,7 @@ class Company:
         self._read = {}
         if not units:
             return
-        parts = [self.redundancy.columns_of(unit) for unit in units]
+        parts = [self.redundancy.unit_columns(unit) for unit in units]
         columns = self.redundancy.design.dense_columns(np.concatenate(parts))
         ends = np.cumsum([len(part) for part in parts])[:-1]
         self._read = dict(zip(units, np.split(columns, ends, axis=1), strict=True))
@@ -228,7 +228,7 @@ class Company:
     def _values(self, unit: int, columns: np.ndarray | None) -> np.ndarray:
         """The columns of a feature, which mostly is asked about and then comes in."""
         if self._last is None or self._last[0] != unit:
-            made, index = self.redundancy, self.redundancy.columns_of(unit)
+            made, index = self.redundancy, self.redundancy.unit_columns(unit)
             columns = self._read.get(unit) if columns is None else columns
             found = made.values(index) if columns is None else made._unit_length(columns, index)
             self._last = unit, found
@@ -269,7 +269,7 @@ class Company:
         if len(squares) > len(self.units) or not ranks.all():
             numbers = np.repeat(np.arange(len(ranks)), ranks)
             squares = np.bincount(numbers, weights=squares, minlength=len(ranks))
-        return self.redundancy.adjusted(np.minimum(squares / values.shape[1], 1.0), ranks)
+        return self.redundancy.adjust(np.minimum(squares / values.shape[1], 1.0), ranks)
 
     def add(self, unit: int, columns: np.ndarray | None = None) -> None:
         """Keep a feature."""

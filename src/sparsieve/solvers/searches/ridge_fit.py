@@ -12,8 +12,8 @@ from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.cox import CANCELLED, Cox
 from ..losses.expansion import CompiledExpansion, space_for_terms, usual_length
-from ..paths.free import shared
-from ..paths.quadratic import solved
+from ..paths.free import common_part
+from ..paths.quadratic import solve_semidefinite
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600
@@ -138,13 +138,13 @@ class RidgeFits:
         if self.loss.compiled is not None and 0 < len(places) <= MAX_DENSE:
             given = (rows, places, penalty, start, limit)
             if model is not None:
-                fit = self._compiled(*given, safe, model[0])
-            fit = fit or self._compiled(*given)
+                fit = self._run_kernel(*given, safe, model[0])
+            fit = fit or self._run_kernel(*given)
         if fit is None:
             fit = self._plain(rows[places].T, penalty[places], start, limit, places, model)
         return fit if fit.objective < limit else None
 
-    def _compiled(
+    def _run_kernel(
         self,
         rows: np.ndarray,
         places: np.ndarray,
@@ -169,7 +169,7 @@ class RidgeFits:
             if state != AT_POINT:
                 break
             F, _, h = self._samples[:3]
-            L = hessian_on(self.loss, F, rows[places], h)[1]
+            L = hessian_products(self.loss, F, rows[places], h)[1]
             L[np.diag_indices(q)] += penalty[places]
         if state != DONE:
             return None
@@ -191,7 +191,7 @@ class RidgeFits:
         W, F = start.copy(), A @ start
         value, gain = _value(loss, F, W, penalty), 0.0
         if model is not None:
-            parts = [solved(K[places][:, places], b[places]) for _, K, b in model]
+            parts = [solve_semidefinite(K[places][:, places], b[places]) for _, K, b in model]
             found = [part for part in parts if part is not None]
             if len(found) == len(parts):
                 there = np.hstack(found)
@@ -220,7 +220,7 @@ class RidgeFits:
         return RidgeFit(W, F, value, max(gain, 0.0) / scale)
 
 
-def hessian_on(
+def hessian_products(
     loss: Loss, f: np.ndarray, rows: np.ndarray, curvature: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """H x at f for every row x, and their products with all rows, for a loss of one output.
@@ -265,7 +265,7 @@ def _newton_step(
             for j in np.flatnonzero(penalty == 0.0):
                 own = slice(j * m, (j + 1) * m)
                 H[own, own] += np.trace(H[own, own]) / m**2
-        step = solved(H, -gradient.ravel())
+        step = solve_semidefinite(H, -gradient.ravel())
         return None if step is None else step.reshape(q, m)
     # Without what outputs share, every output has a small matrix of its own.
     M = np.einsum("ij,ik,il->kjl", A, loss.diagonal(F), A, optimize=True)
@@ -276,7 +276,7 @@ def _newton_step(
     inverses, is_free = np.linalg.inv(M), (penalty == 0.0)[:, None]
     product = loss.curvature_operator(F, A)
     return -conjugate_gradients(
-        lambda V: product(V) + penalty[:, None] * V + is_free * size * shared(loss, V),
+        lambda V: product(V) + penalty[:, None] * V + is_free * size * common_part(loss, V),
         gradient,
         lambda V: np.einsum("kjl,lk->jk", inverses, V),
         max_steps=50,
@@ -284,7 +284,7 @@ def _newton_step(
     )
 
 
-def check_bounded(loss: Loss, A: np.ndarray, fit: RidgeFit, curvature: float) -> None:
+def check_optimum(loss: Loss, A: np.ndarray, fit: RidgeFit, curvature: float) -> None:
     """Refuse a fit without a ridge that has no optimum: the likelihood grows without end.
 
     There the curvature of some direction is next to none of what a column has at the null model.

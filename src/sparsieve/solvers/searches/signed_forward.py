@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
-from ..._beside import here
+from ..._beside import to_numpy
 from ...design import own_passes
 from ..base import Callback, Event, Result
 from ..least_squares import LeastSquares
@@ -111,7 +111,7 @@ class _Search:
 
     def _products(self, columns: np.ndarray) -> np.ndarray:
         columns = columns.astype(self.design.dtype, copy=False)
-        return np.asarray(here(self.design.rmatmul(columns))[:, 0], dtype=np.float64)
+        return np.asarray(to_numpy(self.design.rmatmul(columns))[:, 0], dtype=np.float64)
 
     @property
     def used(self) -> np.ndarray:
@@ -149,13 +149,13 @@ class _Search:
         for j in np.argsort(-bounds, kind="stable"):
             if not bounds[j] > most:
                 break
-            gain = value - self._value_of(*self._fitted(int(j)))
+            gain = value - self._value_of(*self._fit_columns(int(j)))
             if gain > most:
                 best, most = int(j), gain
         # What rounding alone gains is nothing.
         return best, most if most > np.finfo(np.float64).eps * self.power else 0.0
 
-    def _fitted(self, j: int) -> tuple[list[int], np.ndarray]:
+    def _fit_columns(self, j: int) -> tuple[list[int], np.ndarray]:
         """The features in use and another one, with their best coefficients."""
         used = self.used
         features = [*(self.order[place] for place in used), j]

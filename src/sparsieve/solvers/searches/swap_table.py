@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import get_blas_funcs
 
-from ..._wings import loaded
+from ..._wings import load_entry
 from ...design import DesignMatrix
 from ...design import parallel_passes as stream
 from .forward_scores import RANK_TOL
@@ -44,7 +44,7 @@ class TabledSupport:
         self.objective: float = float(np.vdot(self.Y, self.Y))
         kind: Any = HostTable  # also where the table would outgrow an X on a device
         if design.is_on_device and 2 * (n_steps + 1) <= design.shape[0]:
-            kind = loaded("sparsieve.device", "swap_table")
+            kind = load_entry("sparsieve.device", "swap_table")
         self.table = kind(design, Y, ridge, candidates, n_steps)
         self._features = np.empty(0, dtype=np.int64)  # in the order of the arrays below
         self._columns = np.zeros((design.shape[0], n_steps + 1), order="F")
@@ -65,7 +65,7 @@ class TabledSupport:
 
     def add(self, feature: int) -> None:
         k = len(self._features)
-        column, z = self.table.taken(feature, k)
+        column, z = self.table.read_column(feature, k)
         chosen = self._columns[:, :k]
         v = column - chosen @ z
         # One step of refinement takes out what the updates of Z have lost to rounding.
@@ -154,7 +154,7 @@ class HostTable:
         self._own_least = self._least.copy()  # of features that are neither inside nor shut out
         self._Z = np.zeros((design.shape[1], n_steps + 1), dtype=dtype, order="F")
 
-    def taken(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def read_column(self, feature: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         """The column of a feature, and its coefficients on a support of this size."""
         column = self.design.dense_columns([feature])[:, 0].astype(np.float64)
         return column, self._Z[feature, :size].astype(np.float64)

@@ -31,7 +31,7 @@ def run_alm(setting: dict) -> dict:
     start = None
     if setting["start"] == "random":
         shape = (problem.design.shape[1], problem.Y.shape[1])
-        start = problem.at(np.random.default_rng(setting["seed"]).standard_normal(shape))
+        start = problem.make_result(np.random.default_rng(setting["seed"]).standard_normal(shape))
     objective, split = [], []
 
     def watch(event: Event) -> None:

@@ -16,7 +16,7 @@ from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, derive_seed
 from sparsieve.selectors import L21Selector
-from sparsieve.selectors.parameters import configured
+from sparsieve.selectors.parameters import configure
 
 from ...studies.names import selector_class
 from ...studies.sources import DatasetSpec
@@ -190,7 +190,7 @@ def _fitted(setting: dict, part: Part):
 
 
 def _selector(setting: dict, **candidate):
-    return configured(selector_class(setting["selector"]), {**setting["parameters"], **candidate})
+    return configure(selector_class(setting["selector"]), {**setting["parameters"], **candidate})
 
 
 def _accuracies(setting: dict, candidate: dict, part: Part, ks: list[int]) -> dict:

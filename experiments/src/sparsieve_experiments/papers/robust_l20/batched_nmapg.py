@@ -188,13 +188,13 @@ class _Run:
             *at_zero, at_zero.all, at_zero.all, zeros, zeros + 1, zeros, zeros + 1, zeros,
             count, count, count, count, count == 0, count > 0,
         )  # fmt: skip
-        return state._replace(average=self._smoothed(at_zero, self._problem(state)))
+        return state._replace(average=self._smooth_objective(at_zero, self._problem(state)))
 
     def step(self, state: _State) -> _State:
         """One iteration, unless a problem needs the second proximal step."""
         problem, U = self._problem(state), _ahead(state)
         Z = self._proximal_step(U, problem)
-        value = self._smoothed(Z, problem)
+        value = self._smooth_objective(Z, problem)
         return self._moved(state, Z, Z, value, self._falls_short(state, problem, U, Z, value))
 
     def careful_step(self, state: _State) -> _State:
@@ -202,7 +202,7 @@ class _Run:
         problem, U = self._problem(state), _ahead(state)
         twice = problem.twice()
         both = self._proximal_step(torch.cat([U, state.W], dim=1), twice)
-        (Z, V), (value, other) = both.halves(), self._smoothed(both, twice).chunk(2, dim=1)
+        (Z, V), (value, other) = both.halves(), self._smooth_objective(both, twice).chunk(2, dim=1)
         short = self._falls_short(state, problem, U, Z, value)
         better = ~short | (value <= other)
         value = torch.where(better, value, other)
@@ -293,7 +293,7 @@ class _Run:
             torch.where(among, 0.0, norms).sum(-1),
         )
 
-    def _smoothed(self, at: _Point, problem: _Problem) -> torch.Tensor:
+    def _smooth_objective(self, at: _Point, problem: _Problem) -> torch.Tensor:
         """The smoothed objective, where the gap of ``at`` is for the K of the problem."""
         mu = problem.mu[..., None]
         loss = (self.data.weights * _smoothed_norms(at.off, mu)).sum(-1)
@@ -319,7 +319,7 @@ class _Run:
         problem = self._problem(state)
         within = problem.k.clamp(max=self.d)[..., None] - 1
         gap = state.norms.sum(-1) - state.sums.gather(-1, within)[..., 0]
-        average = self._smoothed(state.point._replace(gap=gap), problem)
+        average = self._smooth_objective(state.point._replace(gap=gap), problem)
         return state._replace(average=torch.where(over, average, state.average))
 
     def _keep(self, state: _State, arrived: torch.Tensor, solved: torch.Tensor) -> None:

@@ -98,7 +98,7 @@ class RestrictedColumns:
     signed: sparse.csr_array
     weights: np.ndarray
 
-    def extended(self, features: np.ndarray, problem: Hinge) -> RestrictedColumns:
+    def extend(self, features: np.ndarray, problem: Hinge) -> RestrictedColumns:
         """With these features, of weight zero."""
         if not len(features):
             return self
@@ -196,7 +196,9 @@ class Hinge:
             return self.loss(self.origin())
         none = np.zeros(len(self.unpenalised))
         columns = self.columns(self.unpenalised)
-        free = LinearProgram.of(columns, self.y, self.C, none, none + np.inf, self.fit_bias)
+        free = LinearProgram.from_columns(
+            columns, self.y, self.C, none, none + np.inf, self.fit_bias
+        )
         return HighsSolver().solve(free).objective
 
     def loss(self, plane: SparsePlane) -> float:
@@ -218,7 +220,7 @@ class Hinge:
         costs[self.unpenalised] = 0.0
         return costs
 
-    def penalised(self, plane: SparsePlane) -> np.ndarray:
+    def penalty_mask(self, plane: SparsePlane) -> np.ndarray:
         """Mask of the features of a plane whose weights count."""
         return ~np.isin(plane.features, self.unpenalised)
 
@@ -277,7 +279,7 @@ class ColumnGeneration:
             violation[features] = -np.inf
             count = max(COLUMNS_PER_ROUND, 2 * n_used)
             entering = leading(violation, min(count, len(violation) - len(features)))
-            working = working.extended(np.sort(entering), problem)
+            working = working.extend(np.sort(entering), problem)
             before = Result(working, np.inf, np.inf, 0, False)
         excess = np.maximum(sizes - costs, 0.0)
         dual = float(plane.alpha.sum())
@@ -303,13 +305,13 @@ class ColumnGeneration:
         y, n_samples = problem.y, len(problem.y)
         free = np.flatnonzero(problem.costs == 0.0)  # their reduced costs are never negative
         if working is not None:
-            return working.extended(np.setdiff1d(free, working.features), problem)
+            return working.extend(np.setdiff1d(free, working.features), problem)
         size = min(len(problem.costs), max(COLUMNS_PER_ROUND, min(n_samples, INITIAL_COLUMNS)))
         alpha = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
         sizes = problem.dual_sizes(alpha * problem.C)
         none, columns = np.empty(0, dtype=np.int64), np.empty((n_samples, 0))
         empty = RestrictedColumns(none, columns, sparse.csr_array((n_samples, 0)), np.empty(0))
-        return empty.extended(np.union1d(leading(coarse(sizes), size), free), problem)
+        return empty.extend(np.union1d(leading(coarse(sizes), size), free), problem)
 
 
 # Samples of the larger side that may get more than an even share.
@@ -359,13 +361,13 @@ def without_features(
     for start in range(0, len(left), MACHINES_PER_BLOCK):
         part = left[start : start + MACHINES_PER_BLOCK]
         open_ = codes[places] != part[:, None]
-        proven[part] = _reached(
+        proven[part] = _is_reachable(
             rows, open_ * C[places], inner[part], evenly[part], small[part], limits
         )
     return proven
 
 
-def _reached(rows, caps, target, point, mass, limits) -> np.ndarray:
+def _is_reachable(rows, caps, target, point, mass, limits) -> np.ndarray:
     """Whether a point within ``limits`` of the target is found, for every machine.
 
     Points are sums of rows with multipliers up to ``caps`` that add up to ``mass``.

@@ -26,17 +26,17 @@ class SurrogateSVM:
 
     def value(self, plane: SparsePlane) -> float:
         """The objective."""
-        weights = plane.weights[self.hinge.penalised(plane)]
+        weights = plane.weights[self.hinge.penalty_mask(plane)]
         return self.surrogate.total(weights) + self.hinge.loss(plane)
 
     def costs(self, plane: SparsePlane) -> np.ndarray:
         """Cost of every feature in the linear program of this point."""
         costs = self.hinge.uniform_costs(self.surrogate.slope_at_zero)
-        counted = self.hinge.penalised(plane)
+        counted = self.hinge.penalty_mask(plane)
         costs[plane.features[counted]] = self.surrogate.weight(plane.weights[counted])
         return costs
 
-    def switched(self, plane: SparsePlane, before: SparsePlane) -> SparsePlane:
+    def switch(self, plane: SparsePlane, before: SparsePlane) -> SparsePlane:
         """There are no switches."""
         return plane
 
@@ -62,7 +62,7 @@ class ExactPenaltySVM:
 
     def value(self, plane: SparsePlane) -> float:
         """The objective."""
-        off = self.hinge.penalised(plane) & ~np.isin(plane.features, plane.switched)
+        off = self.hinge.penalty_mask(plane) & ~np.isin(plane.features, plane.switched)
         charge = self.cost * float(np.abs(plane.weights[off]).sum())
         return charge + len(plane.switched) + self.hinge.loss(plane)
 
@@ -72,12 +72,12 @@ class ExactPenaltySVM:
         costs[plane.switched] = 0.0
         return costs
 
-    def switched(self, plane: SparsePlane, before: SparsePlane) -> SparsePlane:
+    def switch(self, plane: SparsePlane, before: SparsePlane) -> SparsePlane:
         """The plane with its switches, which follow from those of the point before."""
         size, B = np.abs(plane.weights), self.hinge.bound
         was_on = np.isin(plane.features, before.switched)
         stays = np.where(was_on, (1.0 + self.penalty) * size >= B, size > 0.5 * B)
-        return replace(plane, switched=plane.features[stays & self.hinge.penalised(plane)])
+        return replace(plane, switched=plane.features[stays & self.hinge.penalty_mask(plane)])
 
 
 L0Problem = SurrogateSVM | ExactPenaltySVM
@@ -92,7 +92,7 @@ class _Steps:
         self.latest: Result[SparsePlane] | None = None
 
     def solve_convex(self, costs: np.ndarray, plane: SparsePlane) -> SparsePlane:
-        return self.problem.switched(self.program(costs).solution, plane)
+        return self.problem.switch(self.program(costs).solution, plane)
 
     def program(self, costs: np.ndarray) -> Result[SparsePlane]:
         """The linear program of these costs."""

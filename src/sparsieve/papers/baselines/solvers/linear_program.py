@@ -119,7 +119,7 @@ class LinearProgram:
     fit_bias: bool = True
 
     @classmethod
-    def of(
+    def from_columns(
         cls,
         columns: np.ndarray,
         y: np.ndarray,
@@ -146,7 +146,7 @@ class LinearProgram:
             cost.append(np.zeros(1))
             low.append(np.array([-np.inf]))
             high.append(np.array([np.inf]))
-        solution = _solved(
+        solution = _solve(
             np.concatenate(cost),
             A_ub=-sparse.hstack([sparse.csc_array(part) for part in parts], format="csc"),
             b_ub=-np.ones(n_samples),
@@ -188,7 +188,7 @@ class LinearProgram:
         excess = np.full(2 * len(bounded), np.inf)
         cost = [np.full(len(near), -1.0), np.zeros(len(charged)), np.tile(self.bounds[bounded], 2)]
         low = [np.zeros(len(near)), -limits, np.zeros(len(excess))]
-        solution = _solved(
+        solution = _solve(
             MARGIN_SCALE * np.concatenate(cost),
             A_eq=rows,
             b_eq=right,
@@ -310,7 +310,7 @@ def _smallest(values: np.ndarray, count: int) -> np.ndarray:
     return np.argpartition(values, count - 1)[:count]
 
 
-def _solved(cost, *, attempts=ATTEMPTS, **program):
+def _solve(cost, *, attempts=ATTEMPTS, **program):
     """The first answer of HiGHS; this program has one, whatever the first attempts say.
 
     Presolve and the simplex method may take costs of very different size for an

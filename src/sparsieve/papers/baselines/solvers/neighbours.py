@@ -49,7 +49,7 @@ def nearest_samples(design: DesignMatrix, n_neighbors: int) -> tuple[np.ndarray,
         # All that may be no further than the last neighbour when distances are compared as below.
         limits = np.partition(squared, n_neighbors - 1, axis=1)[:, n_neighbors - 1] + 2.0 * grain
         row, other = np.nonzero(squared <= limits[:, None])
-        found = _rounded(squared[row, other], grain)
+        found = _round_distances(squared[row, other], grain)
         order = np.lexsort([other, found, row])
         first = np.searchsorted(row[order], everyone[: len(rows)])
         places = order[first[:, None] + np.arange(n_neighbors)]
@@ -57,7 +57,7 @@ def nearest_samples(design: DesignMatrix, n_neighbors: int) -> tuple[np.ndarray,
     return neighbours, distances
 
 
-def _rounded(squared: np.ndarray, grain: float) -> np.ndarray:
+def _round_distances(squared: np.ndarray, grain: float) -> np.ndarray:
     """Squared distances, equal where they are close."""
     squared = np.maximum(squared, 0.0)
     return grain * np.rint(squared / grain) if grain > 0.0 else squared
@@ -78,7 +78,7 @@ def _by_tree(
     for start in range(0, n_samples, TREE_MIN_SAMPLES):
         rows = np.arange(start, min(start + TREE_MIN_SAMPLES, n_samples))
         lengths, other = tree.query(X[rows], asked)
-        found = _rounded(lengths**2, grain)
+        found = _round_distances(lengths**2, grain)
         complete = asked == n_samples
         last = found[:, -1].copy()
         found[other == rows[:, None]] = np.inf

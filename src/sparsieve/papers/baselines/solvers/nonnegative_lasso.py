@@ -74,12 +74,12 @@ class CentredKernels:
             self._gram = gram[:-1, :-1]
             self.target_products, self.target_power = gram[:-1, -1], float(gram[-1, -1])
             return
-        vectors = _centred(target(groups))
+        vectors = _centre(target(groups))
         vectors = vectors.astype(np.float32)
         vectors *= _inverse(np.einsum("gi,gi->", vectors, vectors, dtype=np.float64), self.size)
         self.target_power = float(np.einsum("gi,gi->", vectors, vectors, dtype=np.float64))
         bytes_left, kept, found = max_memory, list[Block](), []
-        for block in self._evaluated(np.arange(self.n_features)):
+        for block in self._evaluate(np.arange(self.n_features)):
             found.append(_inner(block, vectors))
             bytes_left -= block[-1].nbytes
             kept = [*kept, block] if bytes_left >= 0 else []
@@ -91,12 +91,12 @@ class CentredKernels:
         if self._gram is not None:
             return self._gram[feature]
         vectors = np.zeros((len(self.groups), self.size // len(self.groups)), dtype=np.float32)
-        _, _, groups, matrices = next(self._evaluated(np.array([feature])))
+        _, _, groups, matrices = next(self._evaluate(np.array([feature])))
         vectors[groups] = matrices
-        blocks = self._evaluated(np.arange(self.n_features)) if self._held is None else self._held
+        blocks = self._evaluate(np.arange(self.n_features)) if self._held is None else self._held
         return np.concatenate([_inner(block, vectors) for block in blocks])
 
-    def _evaluated(self, features: np.ndarray) -> Iterator[Block]:
+    def _evaluate(self, features: np.ndarray) -> Iterator[Block]:
         """The kernels of a few features at a time."""
         step = max(1, BLOCK_BYTES // (4 * self.size))
         for start in range(0, len(features), step):
@@ -119,7 +119,7 @@ class CentredKernels:
             vectors = np.empty((len(gram), len(groups) * groups.shape[1] ** 2), dtype=np.float32)
             for row, values in zip(vectors, np.moveaxis(columns[groups], -1, 0), strict=False):
                 row[:] = _gaussian(values).ravel()
-            vectors[-1] = _centred(target(groups)).ravel()
+            vectors[-1] = _centre(target(groups)).ravel()
             gram += vectors @ vectors.T
         inverse = _inverse(np.diag(gram), self.size)
         return gram * np.multiply.outer(inverse, inverse)
@@ -130,10 +130,10 @@ def _gaussian(values: np.ndarray) -> np.ndarray:
     distances = values[:, :, None] - values[:, None, :]
     distances *= distances
     distances *= -0.5
-    return _centred(np.exp(distances, out=distances))
+    return _centre(np.exp(distances, out=distances))
 
 
-def _centred(matrices: np.ndarray) -> np.ndarray:
+def _centre(matrices: np.ndarray) -> np.ndarray:
     """Matrices centred in rows and columns (in place), a row each."""
     matrices -= matrices.mean(axis=-1, keepdims=True)
     matrices -= matrices.mean(axis=-2, keepdims=True)

@@ -43,10 +43,10 @@ class PublishedAlternation:
         callback: Callback | None = None,
     ) -> Result[Rows]:
         """Start from equal scale factors, or from those of a warm start."""
-        penalty = problem.penalty_of(SquaredL21, "PublishedAlternation")
+        penalty = problem.require_penalty(SquaredL21, "PublishedAlternation")
         if critical_strength(problem.design.rmatmul(problem.Y)) == 0:
             return problem.nothing()
-        ridge = _ridge_of(problem, penalty.alpha)
+        ridge = _ridge_solver(problem, penalty.alpha)
         n_features = problem.design.shape[1]
         theta = np.full(n_features, 1.0 / n_features)
         if start is not None:
@@ -73,7 +73,7 @@ def _scales(W: np.ndarray) -> np.ndarray:
     return norms / norms.sum()
 
 
-def _ridge_of(problem: LeastSquares, alpha: float):
+def _ridge_solver(problem: LeastSquares, alpha: float):
     """From theta to (X'X + alpha diag(1 / theta))^-1 X'Y, through the smaller side of X.
 
     With D = diag(theta) this is D X'(X D X' + alpha I)^-1 Y, and D^1/2 (D^1/2 X'X D^1/2 + alpha
@@ -83,17 +83,19 @@ def _ridge_of(problem: LeastSquares, alpha: float):
     X = problem.design.dense_columns(np.arange(n_features)).astype(np.float64, copy=False)
     Y = problem.Y.astype(np.float64)
     if n_samples <= n_features:
-        return lambda theta: theta[:, None] * (X.T @ _solved((X * theta) @ X.T, alpha, Y))
+        return lambda theta: (
+            theta[:, None] * (X.T @ _solve_shifted_system((X * theta) @ X.T, alpha, Y))
+        )
     gram, correlation = X.T @ X, X.T @ Y
 
     def ridge(theta: np.ndarray) -> np.ndarray:
         root = np.sqrt(theta)[:, None]
-        return root * _solved(root * gram * root.T, alpha, root * correlation)
+        return root * _solve_shifted_system(root * gram * root.T, alpha, root * correlation)
 
     return ridge
 
 
-def _solved(system: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
+def _solve_shifted_system(system: np.ndarray, alpha: float, right: np.ndarray) -> np.ndarray:
     """(system + alpha I)^-1 right; NaN where the system has no Cholesky factor."""
     system[np.diag_indices_from(system)] += alpha
     try:

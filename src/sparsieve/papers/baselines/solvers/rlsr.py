@@ -47,7 +47,7 @@ class RescaledRegression:
         callback: Callback | None = None,
     ) -> Result[Rows]:
         """Solve from a warm start."""
-        penalty = problem.penalty_of(SquaredL21, "RescaledRegression")
+        penalty = problem.require_penalty(SquaredL21, "RescaledRegression")
         largest = critical_strength(2.0 * problem.design.rmatmul(problem.Y))
         if largest == 0:
             return problem.nothing()

@@ -135,7 +135,7 @@ class TopKLagrangian:
             W[rows] = V - gap_V[rows] + step[rows]
             # The new multiplier gap_V + W - V is just the step.
             step[rows] = gap_V[rows] + (W[rows] - V)
-            disagreement = _apart(W, V, rows, zero)
+            disagreement = _copy_distance(W, V, rows, zero)
             trace.append(unit * float(problem.weights @ row_norms(Y - image_V - free)))
             stop = callback is not None and callback(Event(len(trace), trace[-1], disagreement, k))
             if disagreement <= self.tol or stop:
@@ -225,10 +225,10 @@ def _fits_exactly(problem: RobustRegression, rows: np.ndarray) -> bool:
     columns, Y = np.hstack([problem.columns(rows), problem.free]), problem.Y.astype(np.float64)
     # What does not fit a few of the samples does not fit them all.
     some = counted[:: max(1, len(counted) // (4 * columns.shape[1]))]
-    return all(_explained(columns[part], Y[part]) for part in (some, counted))
+    return all(_is_explained_exactly(columns[part], Y[part]) for part in (some, counted))
 
 
-def _explained(columns: np.ndarray, Y: np.ndarray) -> bool:
+def _is_explained_exactly(columns: np.ndarray, Y: np.ndarray) -> bool:
     basis = orthonormal_basis(columns)
     rest = float(np.linalg.norm(Y - basis @ (basis.T @ Y)))
     return rest <= ZERO_TOL_ROUNDINGS * float(np.finfo(np.float64).eps) * float(np.linalg.norm(Y))
@@ -265,7 +265,7 @@ def _long(V: np.ndarray, zero: float) -> np.ndarray:
     return norms > max(MIN_ROW_SHARE * float(norms.max(initial=0.0)), zero)
 
 
-def _apart(W: np.ndarray, V: np.ndarray, rows: np.ndarray, zero: float) -> float:
+def _copy_distance(W: np.ndarray, V: np.ndarray, rows: np.ndarray, zero: float) -> float:
     """Length of the difference of the copies, relative to that of the sparse one."""
     length = float(np.linalg.norm(V))
     if max(length, float(np.linalg.norm(W))) <= zero:

@@ -150,7 +150,7 @@ class KernelBank(Savable):
             total[pairs] = total.T[pairs] = half
         return _finite(self._dress(total[None])[0])
 
-    def combined(
+    def combine_directions(
         self, features: np.ndarray, weights: np.ndarray, keep: bool = True
     ) -> CombinedKernel:
         """The same sum, in the directions that its expansions reach where these are few.
@@ -203,7 +203,7 @@ class KernelBank(Savable):
         """Lower bounds of all shifts as far as they were asked for; zero for the others."""
         return np.where(np.isnan(self._shifts), self._least, self._shifts)
 
-    def shifts_known(self, features: np.ndarray) -> bool:
+    def has_shifts(self, features: np.ndarray) -> bool:
         """Whether the shifts of all these features have been computed."""
         return not np.isnan(self._shifts[features]).any()
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...._clock import Deadline
 from ....solvers.base import Callback, Event, Result
-from .hyperplane import kappa_of
+from .hyperplane import required_kappa
 from .moments import TwoClassMoments
 from .mpm import MPM
 from .problem import Minimax
@@ -103,7 +103,7 @@ class _Search:
             for factor, ridge in zip(factors, moments.ridges, strict=True)
         ]
         self.used = self.free | _first_copies(moments)
-        self.power = kappa_of(level) ** 2 * (1.0 - BOUND_TOL) if level < 1.0 else np.inf
+        self.power = required_kappa(level) ** 2 * (1.0 - BOUND_TOL) if level < 1.0 else np.inf
         self.known: dict[bytes, bool] = {}
         self.n_nodes = 0
         self.trace: list[float] = []
@@ -111,11 +111,11 @@ class _Search:
     def run(self, start: np.ndarray) -> Result[FewestFeatures]:
         inside = self.free.copy()
         inside[start] = True
-        best = self._thinned(inside)
+        best = self._thin_support(inside)
         bound = 0
         try:
             pieces: list[np.ndarray | None] = [None]
-            if self._is_trusted():
+            if self._is_invertible():
                 pieces = [*self._pieces(0.0, 1.0)]
             while bound < (size := self._count(best)):
                 self._report(size, bound)
@@ -152,12 +152,12 @@ class _Search:
             support = np.flatnonzero(inside)
             self.known[key] = bool(
                 np.any(self.moments.difference[support])
-                and MPM().solve(Minimax(self.moments.restricted(support))).solution.accuracy
+                and MPM().solve(Minimax(self.moments.restrict(support))).solution.accuracy
                 >= self.level * (1.0 - LEVEL_TOL)
             )
         return self.known[key]
 
-    def _thinned(self, inside: np.ndarray) -> np.ndarray:
+    def _thin_support(self, inside: np.ndarray) -> np.ndarray:
         """A support without features that it reaches the level without, one at a time."""
         for feature in np.flatnonzero(inside & ~self.free):
             fewer = inside.copy()
@@ -184,7 +184,7 @@ class _Search:
             middle = 1.0 - max(0.25 * (1.0 - low), PIECE_END)
         return [*self._pieces(low, middle), *self._pieces(middle, high)]
 
-    def _is_trusted(self) -> bool:
+    def _is_invertible(self) -> bool:
         """Whether M, on every piece, can be inverted; it is at least Sigma_1 + Sigma_2."""
         total = (self.spread[0] + self.spread[1])[np.ix_(self.used, self.used)]
         size = np.sqrt(np.diag(total))
@@ -202,7 +202,7 @@ class _Search:
         while stack:
             left, inverse, held = stack.pop()
             self.n_nodes += 1
-            if self.deadline.passed:
+            if self.deadline.is_over:
                 raise _OutOfTime
             lost = self._lost(left, inverse)
             if lost is None:
@@ -223,7 +223,7 @@ class _Search:
             place = int(np.argmax(np.where(held[left], -np.inf, costs)))
             with_it = held.copy()
             with_it[left[place]] = True
-            fewer = None if inverse is None else _without(inverse, place)
+            fewer = None if inverse is None else _downdate_inverse(inverse, place)
             stack.append((np.delete(left, place), fewer, held))
             stack.append((left, inverse, with_it))
         return None
@@ -253,7 +253,7 @@ def _first_copies(moments: TwoClassMoments) -> np.ndarray:
     return first & (np.ptp(columns, axis=0) > 0)
 
 
-def _without(inverse: np.ndarray, place: int) -> np.ndarray:
+def _downdate_inverse(inverse: np.ndarray, place: int) -> np.ndarray:
     """The inverse of what is left when a row and column of the matrix go."""
     row = inverse[place]
     smaller = inverse - np.outer(row, row / row[place])

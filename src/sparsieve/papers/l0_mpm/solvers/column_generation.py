@@ -91,7 +91,7 @@ def entering_keys(reduced: np.ndarray, tightness: np.ndarray, columns: Columns) 
     return keys
 
 
-def exchanged(
+def exchange_columns(
     columns: Columns,
     this: Round,
     entering: np.ndarray,

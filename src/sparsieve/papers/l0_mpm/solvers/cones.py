@@ -83,7 +83,9 @@ def solve_weighted_l1(
     inside = _RestrictedProgram(moments, columns)
     has_artificial = artificial_cost is not None
     n_extra = 1 + has_artificial + inside.has_ridge  # b, then the artificial variable, then s
-    margins = np.vstack([-inside.of(moments.means[0]), inside.of(moments.means[1])])
+    margins = np.vstack(
+        [-inside.coefficients(moments.means[0]), inside.coefficients(moments.means[1])]
+    )
     # The extra variables in w'mu1 - b and b - w'mu2, as entries of A.
     sides = np.zeros((2, n_extra))
     sides[:, 0] = (1.0, -1.0)
@@ -110,7 +112,9 @@ def solve_ratio(
     """Minimise N1(w) + N2(w) s.t. D'w - lam'|w| >= 1 on these features; None on failure."""
     inside = _RestrictedProgram(moments, columns)
     n_extra = 2 + inside.has_ridge  # N1, N2, s
-    linear = (lam[columns.features] / inside.units - inside.of(moments.difference))[None, :]
+    linear = (lam[columns.features] / inside.units - inside.coefficients(moments.difference))[
+        None, :
+    ]
     extra_cost = np.zeros(n_extra)
     extra_cost[:2] = 1.0
     program = inside.program(
@@ -148,7 +152,7 @@ class _RestrictedProgram:
             self.turns.append(Q)
             self.factors.append(Z)
 
-    def of(self, values: np.ndarray) -> np.ndarray:
+    def coefficients(self, values: np.ndarray) -> np.ndarray:
         """Entries of a vector over features, as coefficients of the variables p."""
         return values[self.columns.features] * (self.signs / self.units)
 

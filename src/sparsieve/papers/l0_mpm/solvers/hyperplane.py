@@ -44,12 +44,12 @@ class Hyperplane:
         return np.flatnonzero(self.weights)
 
 
-def accuracy_of(kappa: float) -> float:
+def worst_case_accuracy(kappa: float) -> float:
     """Worst-case accuracy at kappa standard deviations from the mean."""
     return 1.0 if np.isinf(kappa) else kappa**2 / (1.0 + kappa**2)
 
 
-def kappa_of(accuracy: float) -> float:
+def required_kappa(accuracy: float) -> float:
     """Standard deviations needed for this worst-case accuracy."""
     return float(np.sqrt(accuracy / (1.0 - accuracy)))
 
@@ -80,7 +80,7 @@ def achieved_accuracy(moments: TwoClassMoments, weights: np.ndarray, offset: flo
         0.0 if side <= 0.0 else (np.inf if norm == 0.0 else side / norm)
         for side, norm in zip(sides, norms, strict=True)
     ]
-    return accuracy_of(min(kappas))
+    return worst_case_accuracy(min(kappas))
 
 
 def balanced_plane(

@@ -62,7 +62,7 @@ class SurrogateProgram:
             return None
         return self.latest
 
-    def settled(self, old: Result[Hyperplane] | None, new: Result[Hyperplane]) -> bool:
+    def has_same_support(self, old: Result[Hyperplane] | None, new: Result[Hyperplane]) -> bool:
         """Whether the same features are used."""
         return old is not None and np.array_equal(old.solution.support, new.solution.support)
 

@@ -19,7 +19,7 @@ from .column_generation import (
     InfeasibleError,
     Round,
     entering_keys,
-    exchanged,
+    exchange_columns,
     final_weights,
     monotone_trace,
     noise,
@@ -88,7 +88,7 @@ class _Run:
             trace = [self.unit * at_once.answer.value]
             if self.callback is not None:
                 self.callback(Event(1, trace[0], at_once.gap, len(at_once.columns)))
-            return self._finished(at_once, 1, trace)
+            return self._make_result(at_once, 1, trace)
         columns = self._columns_before() if warm else self._first_columns()
         # What was feasible for other costs still is; only a first program may be infeasible.
         artificial = iter(ARTIFICIAL_COSTS)
@@ -125,13 +125,15 @@ class _Run:
                 ):
                     break
                 if this.gap > self.target and len(new):
-                    columns = exchanged(columns, this, new, self.moments.sizes, self.free)
+                    columns = exchange_columns(columns, this, new, self.moments.sizes, self.free)
                 elif accuracy == CONE_TOL_TIGHT:
                     break
                 else:
                     accuracy = CONE_TOL_TIGHT
             elif this.gap > self.target and len(this.entering):
-                columns = exchanged(columns, this, this.entering, self.moments.sizes, self.free)
+                columns = exchange_columns(
+                    columns, this, this.entering, self.moments.sizes, self.free
+                )
             elif accuracy > CONE_TOL_TIGHT:
                 accuracy = (
                     CONE_TOL_TIGHT  # what is left of the artificial variable may be inaccuracy
@@ -142,9 +144,9 @@ class _Run:
                     raise InfeasibleError
         else:
             raise ConeFailure
-        return self._finished(this, n_rounds, trace)
+        return self._make_result(this, n_rounds, trace)
 
-    def _finished(self, this: Round, n_rounds: int, trace) -> Result[Hyperplane]:
+    def _make_result(self, this: Round, n_rounds: int, trace) -> Result[Hyperplane]:
         """The result of a round, which is also where the next run starts."""
         costs = self.costs
         # Where a feature just comes in, its small weight may matter; accurate ones can be told

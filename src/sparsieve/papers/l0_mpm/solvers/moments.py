@@ -44,7 +44,7 @@ class SampleGroup:
     size: float
 
     @classmethod
-    def of(cls, rows: np.ndarray, sample_weight: np.ndarray | None = None) -> SampleGroup:
+    def from_rows(cls, rows: np.ndarray, sample_weight: np.ndarray | None = None) -> SampleGroup:
         """The samples ``rows`` with their share of ``sample_weight``."""
         weights = np.ones(len(rows)) if sample_weight is None else sample_weight[rows]
         total = float(weights.sum())
@@ -124,7 +124,7 @@ class TwoClassMoments:
         block = self.design.dense_columns(features)[group.rows].astype(np.float64)
         return (block - self.means[which][features]) * group.roots[:, None]
 
-    def restricted(self, features: np.ndarray) -> TwoClassMoments:
+    def restrict(self, features: np.ndarray) -> TwoClassMoments:
         """The moments of a few features, with the ridges of all."""
         other = copy.copy(self)
         other.n_features = len(features)

@@ -19,7 +19,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ....solvers.base import Callback, Result
 from .cones import Columns, solve_ratio
-from .hyperplane import Hyperplane, accuracy_of, spreads
+from .hyperplane import Hyperplane, spreads, worst_case_accuracy
 from .moments import TwoClassMoments
 from .problem import Minimax
 
@@ -89,7 +89,7 @@ class MPM:
         share = norms[0] / total if total > 0.0 else 0.5
         # With D'w = 1, mu1'w - kappa N1 = b: the classes get parts of D'w in proportion to N_i.
         offset = float(moments.means[0] @ weights - share * (moments.difference @ weights))
-        accuracy = accuracy_of(np.inf if total == 0.0 else 1.0 / total)
+        accuracy = worst_case_accuracy(np.inf if total == 0.0 else 1.0 / total)
         plane = Hyperplane(weights, offset, accuracy, np.ones(len(weights)))
         return Result(plane, total, float(gap), len(trace), gap <= self.tol, trace)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ....penalties import Surrogate
-from .hyperplane import kappa_of
+from .hyperplane import required_kappa
 from .moments import TwoClassMoments
 
 
@@ -35,7 +35,7 @@ class Minimax:
     @property
     def kappa(self) -> float:
         """Standard deviations between the hyperplane and the class means."""
-        return kappa_of(self.level)
+        return required_kappa(self.level)
 
     @property
     def free(self) -> np.ndarray:

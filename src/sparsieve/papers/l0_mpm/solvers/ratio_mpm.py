@@ -16,7 +16,7 @@ from .column_generation import (
     ConeFailure,
     Round,
     entering_keys,
-    exchanged,
+    exchange_columns,
     final_weights,
     monotone_trace,
     noise,
@@ -83,7 +83,7 @@ class SMPM:
                 fell = answer.value < lowest * (1.0 - accuracy)
                 lowest = min(lowest, answer.value)
                 if fell:
-                    columns = exchanged(columns, this, entering, moments.sizes, free)
+                    columns = exchange_columns(columns, this, entering, moments.sizes, free)
                 else:
                     columns = Columns.from_keys(np.append(columns.keys(), entering), free)
                 accuracy = CONE_TOL_TIGHT if gap <= TIGHTEN_GAP or not fell else CONE_TOL_LOOSE
@@ -91,17 +91,17 @@ class SMPM:
                 break
             else:
                 accuracy = CONE_TOL_TIGHT
-        weights = self._polished(problem, final_weights(this, moments))
+        weights = self._polish(problem, final_weights(this, moments))
         plane, objective = of_gain_one(moments, alpha, weights, np.minimum(this.tightness, 1.0))
         gap = this.gap
         if gap > self.tol:
-            gap = min(gap, self._gap_of(problem, plane.weights, objective))
+            gap = min(gap, self._duality_gap(problem, plane.weights, objective))
         # The optimum is not negative: where the value vanishes, nothing is left to gain.
         gap = float(np.clip(gap, 0.0, objective / max(objective, ZERO_RATIO)))
         trace = monotone_trace(trace, objective)
         return Result(plane, objective, gap, len(trace), gap <= self.tol, trace)
 
-    def _polished(self, problem: Minimax, weights) -> np.ndarray:
+    def _polish(self, problem: Minimax, weights) -> np.ndarray:
         """With support and signs known, this is the dense machine for D - alpha sign(w)."""
         support = np.flatnonzero(weights)
         signs = np.sign(weights[support])
@@ -125,7 +125,7 @@ class SMPM:
         gap = self._gap(problem, answer, np.maximum(np.abs(reduced) - limit, 0.0), limit.max())
         return reduced, quotient(np.abs(reduced), limit), gap
 
-    def _gap_of(self, problem: Minimax, weights: np.ndarray, objective: float) -> float:
+    def _duality_gap(self, problem: Minimax, weights: np.ndarray, objective: float) -> float:
         """The gap by the multipliers that belong to weights of gain one.
 
         Where the ridge is small the digits of a cone solver are few for its multipliers, and
