@@ -110,13 +110,11 @@ class MRMRSelector(BaseSelector):
         How to interpret y. "auto" treats text, booleans, categories and whole numbers as classes
         and numbers with fractions as quantities; more than five different whole
         numbers are quantities where their order shows in X, with a warning.
-
     feature_groups : array-like, dict, list of lists, transformer or "categories", default=None
-        Columns that are kept or left out together, such as those made of one category, which then
-        count once: one label per column; ``{name: columns}`` or a list of lists, by name or
-        position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that made the columns;
-        "categories" for columns from :func:`~sparsieve.make_preprocessor`. Columns in no group
-        stand alone, and groups may overlap. ``n_features_to_select`` then counts groups. F
+        Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
+        list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
+        made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then counts groups. F
         statistics and correlations are means over the directions of a group, information is that of
         the combinations of its levels.
 

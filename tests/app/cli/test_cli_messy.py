@@ -203,7 +203,7 @@ def test_a_raw_table_in_one_line(sparsieve, raw):
     kept = sparsieve(*common, "--max-missing", "0.9", "--max-categories", "2", "--json")
     assert kept.json()["n_features"] == 4
     assert "more than --max-categories 2 different values: 'plan' (3)" in kept.err
-    single = sparsieve(*common, "-m", "mrmr", "--no-check", "--json")
+    single = sparsieve(*common, "-m", "relieff", "--no-check", "--json")
     assert len(single.json()["selected"]) == 2
     wrong = sparsieve("select", raw, "-t", "churn")
     assert (wrong.code, "--encoding cp1252" in wrong.err) == (1, True)
