@@ -114,9 +114,9 @@ class MRMRSelector(BaseSelector):
         Columns that are kept or left out together: one label per column; ``{name: columns}`` or a
         list of lists, by name or position; a fitted ``ColumnTransformer`` or ``OneHotEncoder`` that
         made the columns; "categories" for columns from :func:`~sparsieve.make_preprocessor`.
-        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then counts groups. F
-        statistics and correlations are means over the directions of a group, information is that of
-        the combinations of its levels.
+        Columns in no group stand alone, and groups may overlap. ``n_features_to_select`` then
+        counts groups. F statistics and correlations are means over the directions of a group,
+        information is that of the combinations of its levels.
 
     Attributes
     ----------
