@@ -23,7 +23,7 @@ from sparsieve.validation.external import check_same_device  # noqa: E402
 
 if "conformance" not in sys.modules:
     spec = importlib.util.spec_from_file_location(
-        "conformance", Path(__file__).parents[1] / "conformance.py"
+        "conformance", Path(__file__).parents[2] / "design" / "conformance.py"
     )
     sys.modules["conformance"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["conformance"])
