@@ -31,9 +31,9 @@ class GroupCorrelation(Correlation):
         for some, found, ranks in group_bases(view, groups, data.design.dtype):
             for g, basis, rank in zip(some, found, ranks, strict=True):
                 bases[g] = basis[:, :rank]
-        self.ranks = np.array([basis.shape[1] for basis in bases])
-        self.numbers = np.repeat(np.arange(groups.n_groups), self.ranks)
-        self.bases = np.hstack(bases)
+        self.ranks: np.ndarray = np.array([basis.shape[1] for basis in bases])
+        self.numbers: np.ndarray = np.repeat(np.arange(groups.n_groups), self.ranks)
+        self.bases: np.ndarray = np.hstack(bases)
         super().__init__(None, data.total_weight, self._f_statistics(data), kind)
 
     def _f_statistics(self, data: TrainingData) -> np.ndarray:

@@ -178,6 +178,6 @@ class SignedModel(RowModel):
     def __init__(self, selector: L21Selector, data: TrainingData) -> None:
         super().__init__(selector, data)
         signs = column_signs(selector, data, self.problem.Y.shape[1], self.problem.units)
-        self.penalty = SignedL1(1.0, signs)
-        self.equations = replace(self.equations, penalty=self.penalty)
-        self.solver = SignedLeastSquares(selector.tol, selector.max_iter)
+        self.penalty: Any = SignedL1(1.0, signs)
+        self.equations: Any = replace(self.equations, penalty=self.penalty)
+        self.solver: Any = SignedLeastSquares(selector.tol, selector.max_iter)

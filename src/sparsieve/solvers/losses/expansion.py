@@ -30,11 +30,10 @@ class Expansion:
     gradient : ndarray of the shape of F
     """
 
-    value: float
-
     def __init__(self, loss: Loss, F: np.ndarray) -> None:
-        self.loss, self.F = loss, F
-        self.value = loss.value(F)
+        self.loss: Loss = loss
+        self.F: np.ndarray = F
+        self.value: float = loss.value(F)
 
     @cached_property
     def gradient(self) -> np.ndarray:
@@ -75,12 +74,16 @@ class CompiledExpansion(Expansion):
     """
 
     def __init__(self, loss: Loss, F: np.ndarray) -> None:
-        self.loss, self.F, self.data = loss, F, loss.compiled
+        self.loss: Loss = loss
+        self.F: np.ndarray = F
+        self.data: Any = loss.compiled
         self._f: np.ndarray = np.ascontiguousarray(F[:, 0])
-        g, self.curvature, self._v = np.empty((3, len(F)))
+        g, curvature, v = np.empty((3, len(F)))
+        self.curvature: np.ndarray = curvature
+        self._v: np.ndarray = v
         self._terms: np.ndarray = space_for_terms(self.data)
         evaluate, self._dual_value = _kernels(self.data.__class__)
-        self.value = evaluate(self.data, self._f, g, self.curvature, self._v, self._terms)
+        self.value: float = evaluate(self.data, self._f, g, self.curvature, self._v, self._terms)
         self.gradient = g[:, None]
 
     def dual_value(self, t: float) -> float:

@@ -254,7 +254,7 @@ class SignedModel(LikelihoodModel):
             value = loss.value(F) + alpha * float(weights @ np.abs(w))
         norms = np.append(np.zeros(self.is_free), np.abs(w[n_free:]))
         strengths = np.append(np.zeros(self.is_free), entering)
-        self.point = Point(w[:, None], F, gradient, norms, strengths)
+        self.point: Any = Point(w[:, None], F, gradient, norms, strengths)
         active = self.groups[w[n_free:] != 0]
         return Iterate(value, gap, steps, active, self.point)
 
