@@ -217,7 +217,7 @@ def until_greedy(problem, goal):
 
     path = GreedyExchange().solve(problem, callback=watch).solution.path
     total = perf_counter() - start
-    final = RobustRefit().solve(problem.on(path.features)).objective
+    final = RobustRefit().solve(problem.restrict(path.features)).objective
     if not spent and final <= goal:
         spent.append(total)
     return (spent[0] if spent else np.inf), final, total

@@ -13,7 +13,7 @@ from sparsieve.solvers.robust.working_set import RobustRefit
 
 
 def exact_fit(problem, features):
-    return RobustRefit().solve(problem.on(features))
+    return RobustRefit().solve(problem.restrict(features))
 
 
 def data(seed=0, n=40, d=9, intercept=True, **limits):

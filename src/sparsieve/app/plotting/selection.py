@@ -213,7 +213,7 @@ def draw(selected: SelectedFeatures, kind: str | None, ax: Any, options: dict[st
         listed = ", ".join(repr(name) for name in (OVERVIEW, *FIGURES))
         raise ValueError(f"there is no figure {kind!r}{hint} Figures are {listed}.")
     if kind == "null" and selected.null is None:
-        return kinds.make_display(selected._source.make_display(), kind, options).plot(
+        return kinds.make_display(selected._source.with_null(), kind, options).plot(
             ax=ax, **options
         )
     return described(selected, kind, options).plot(ax=ax, **options)

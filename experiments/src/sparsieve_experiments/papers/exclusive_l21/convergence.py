@@ -36,7 +36,7 @@ def run_alm(setting: dict) -> dict:
 
     def watch(event: Event) -> None:
         objective.append(rounded(event.objective, 5))
-        split.append(rounded(event.solution.apart, 5))
+        split.append(rounded(event.solution.copy_distance, 5))
 
     solver = ExclusiveALM(max_iter=setting["max_iter"])
     result = solver.solve(problem, start, watch)
