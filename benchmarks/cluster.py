@@ -46,13 +46,13 @@ class Pass:
 
 
 def _passes() -> dict[str, Pass]:
-    from sparsieve.design.blocks.moments import block_moments, joint_gram, merged
+    from sparsieve.design.blocks.moments import block_moments, joint_gram, merge_moments
     from sparsieve.design.blocks.row_blocks import add_results, transposed_product
 
     centre, scale = np.zeros(FEATURES), np.ones(FEATURES)
     return {
         "moments, 3 classes": Pass(
-            partial(block_moments, 3), merged, lambda n: (np.arange(n) % 3, None)
+            partial(block_moments, 3), merge_moments, lambda n: (np.arange(n) % 3, None)
         ),
         "X'Y, 3 outputs": Pass(
             transposed_product, add_results, lambda n: (np.eye(3)[np.arange(n) % 3],)

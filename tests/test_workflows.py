@@ -79,6 +79,7 @@ def test_everything_that_names_the_version_agrees():
     assert any("the tag is v9.9" in one for one in module.disagreements("v9.9"))
 
 
+@pytest.mark.slow  # `make lint` prints them as well
 def test_every_room_of_the_house_has_a_line():
     rooms = loaded("rooms")
     assert rooms.planned().keys() == rooms.measured().keys()

@@ -87,6 +87,7 @@ def test_a_rare_class_among_rows_of_patients_is_found(n_per_patient):
     assert found >= 7
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_sample_at_a_time_is_scored_by_accuracy(n_classes):

@@ -131,6 +131,7 @@ def test_gaps_weights_and_groups_take_part():
     assert selected.predict(table[:10]).shape == (10,)
 
 
+@pytest.mark.slow
 def test_the_page_has_a_section_on_it(tmp_path):
     pytest.importorskip("jinja2")
     selected = select(pd.DataFrame(X, columns=list("abcdefgh")), MET, k=2)

@@ -23,6 +23,7 @@ def test_version(module):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"sparsieve {__version__}\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.long("starts a process")
 def test_letters_that_the_terminal_does_not_have_are_spelled_out(tmp_path):
     table = tmp_path / "table.csv"

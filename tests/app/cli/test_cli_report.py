@@ -175,6 +175,7 @@ def _read(name, text):
     return text
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("paper", ["robust-l20", "l20", "exclusive-l21", "l0-mkl", "l0-mpm"])
 def test_a_record_opens_with_the_claims_which_equal_the_file(sparsieve, tmp_path, paper):
     """The table on the terminal, the file of --claims and the page say the same."""

@@ -115,6 +115,7 @@ def test_ranking_file(sparsieve, flowers, tmp_path):
     assert [row[3] for row in rows] == ["True"] * 2 + ["False"] * 4
 
 
+@pytest.mark.slow
 def test_without_k_the_number_is_that_of_python(sparsieve, flowers):
     """And that of -k auto; whoever asks for halves leaves the number to them."""
     import sparsieve as package

@@ -404,6 +404,7 @@ def test_texts_that_are_declared_to_be_endless_are_not_read(tmp_path, suffix, na
         read_table(path)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.long("data large enough to reach a limit")
 @pytest.mark.posix

@@ -40,6 +40,7 @@ def curve(page, model):
     return {k: mean for k, mean, series in zip(*parts, strict=True) if series == model}
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize(
     ("k", "scoring"), [(3, None), ("auto", None), (3, "neg_log_loss"), ("auto", "roc_auc")]
 )
@@ -70,6 +71,7 @@ def test_a_page_alone_says_the_same():
     assert page.figures["accuracy, all 12 features"] == f"{100 * every:.1f} %"
 
 
+@pytest.mark.slow
 def test_no_other_number_is_called_the_best_where_the_number_was_given():
     text = " ".join(page_of(select(X, Y, 3, FisherSelector(), check=True)).sections[0].text)
     assert "best" not in text

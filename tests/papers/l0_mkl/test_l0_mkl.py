@@ -33,7 +33,7 @@ def small_problem(seed=0, n_samples=50, n_features=40):
     return X, y
 
 
-@pytest.mark.thinned(2)
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("kind", ["radial", "threshold"])
 @pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.long("many fits to full accuracy")
