@@ -70,6 +70,10 @@ RESULTS = (
 )
 # Packages that may change with any version, and why nobody has to import them.
 INTERNAL = {
+    "comparison": "a shorter way to `sparsieve.app.comparison`",
+    "io": "a shorter way to `sparsieve.app.io`",
+    "plotting": "a shorter way to `sparsieve.app.plotting`",
+    "report": "a shorter way to `sparsieve.app.report`",
     "app.cli": "the command line is used by its commands",
     "design": "what X can do; selectors make designs from arrays, frames, files and tensors",
     "penalties": "mathematics; every selector has its penalty",
