@@ -47,7 +47,7 @@ check: $(VENV)/.dev  ## the first case of every second short test of the core, i
 	$(ONE_THREAD) TEST_FIRST_CASES=yes $(BIN)/python -m pytest -q -n 2 --dist worksteal \
 	  -m "not slow and not long" $(LATER:%=--ignore tests/%) --ignore experiments
 
-test: $(VENV)/.dev  ## the test suite (five minutes on two cores)
+test: $(VENV)/.dev  ## the test suite (some twelve minutes on two cores)
 	$(ONE_THREAD) $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev  ## the long checks as well
