@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
 from sparsieve import SelectorCV, diagnose
 from sparsieve.diagnosis import samples
-from sparsieve.diagnosis.coincidence import _chance_of_meeting
+from sparsieve.diagnosis.samples import _chance_of_meeting
 
 
 def repeated(rng, n=30, times=3, d=50, noise=0.0, levels=None, regression=False):
