@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from sparsieve import diagnose, select
-from sparsieve.diagnosis.value_leaks import MAX_VALUES, value_leaks
+from sparsieve.diagnosis.data import MAX_VALUES, value_leaks
 
 
 @pytest.fixture
