@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsieve import LogCPM
-from sparsieve.preprocessing.prepare import preparation
+from sparsieve.preprocessing.covariates import preparation
 from sparsieve.scoring.engine import fit_preparation
 
 

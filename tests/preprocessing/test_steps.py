@@ -9,7 +9,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import StratifiedKFold
 
 from sparsieve import FisherSelector, SelectorCV, load, save
-from sparsieve.preprocessing.prepare import (
+from sparsieve.preprocessing.covariates import (
     PREPARATIONS,
     check_preparable,
     describe_preparation,

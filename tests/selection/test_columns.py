@@ -146,7 +146,7 @@ def test_annotated_data_are_compared(cells):
 def test_reports_hold_groups_out_together_and_prepare_inside_folds():
     """Copies of samples predict each other, unless their groups keep them in one fold."""
     from sparsieve.app.report.assessment import assess
-    from sparsieve.preprocessing.prepare import preparation
+    from sparsieve.preprocessing.covariates import preparation
     from sparsieve.selection.selected_data import SelectedData
 
     rng = np.random.default_rng(0)

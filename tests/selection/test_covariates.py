@@ -13,8 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import sparsieve
-from sparsieve.preprocessing.covariates import covariate_columns
-from sparsieve.preprocessing.prepare import describe_preparation
+from sparsieve.preprocessing.covariates import covariate_columns, describe_preparation
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 

@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._checks import warn_user
 from .._saved import Bools, Maybe
-from ..preprocessing.prepare import preparation
+from ..preprocessing.covariates import preparation
 from ..scoring.calibration import calibrated_losses
 from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_features, score_fold
 from ..scoring.folds import Fold, error_over_splits, fold_repeats

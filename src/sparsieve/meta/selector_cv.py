@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_of_more
 from .._saved import Maybe
-from ..preprocessing.prepare import fills_gaps, preparation
+from ..preprocessing.covariates import fills_gaps, preparation
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags
 from ..selectors.base import Count, RandomState

@@ -27,8 +27,8 @@ from ..validation.feature_groups import feature_groups as groups_given
 from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame
 from ..validation.raw_tables import make_plan
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING, TextKind
+from .covariates import fills_gaps, preparation, steps_of
 from .inputs import Inputs
-from .prepare import fills_gaps, preparation, steps_of
 from .preprocessor import FramePreprocessor
 from .steps import Imputer, LogCPM
 from .table import Table

@@ -18,8 +18,7 @@ from ..validation.external import is_tensor
 from ..validation.samples import check_weights
 from ..validation.survival import as_survival, is_survival
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
-from .covariates import Covariates, read_covariates
-from .prepare import preparation
+from .covariates import Covariates, preparation, read_covariates
 from .table import (
     Table,
     annotated_matrix,

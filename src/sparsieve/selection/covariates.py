@@ -18,10 +18,12 @@ from ..preprocessing.covariates import (
     Covariates,
     append_columns,
     covariate_columns,
+    fills_gaps,
+    preparation,
+    takes_logarithms,
 )
 from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import read_numbers
-from ..preprocessing.prepare import fills_gaps, preparation, takes_logarithms
 from ..preprocessing.preprocessor import FramePreprocessor
 from ..preprocessing.table import column_names
 from ..registry import selector_name

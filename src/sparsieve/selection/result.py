@@ -14,9 +14,8 @@ from sklearn.pipeline import Pipeline
 from ..diagnosis.null import PermutationNull
 from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck
-from ..preprocessing.covariates import Covariates
+from ..preprocessing.covariates import Covariates, takes_logarithms
 from ..preprocessing.inputs import Inputs
-from ..preprocessing.prepare import takes_logarithms
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.lending import call_with_views
 from ..selectors.preparation import count_selection, find_groups

@@ -15,10 +15,10 @@ from ..diagnosis.null import looks_at_target
 from ..meta import SelectorCV
 from ..meta.final_model import check_model
 from ..meta.trials import check_own_folds
+from ..preprocessing.covariates import check_preparable
 from ..preprocessing.encoding import encode_columns, for_made_columns
 from ..preprocessing.inputs import Inputs, read_inputs
 from ..preprocessing.kept_columns import as_matrix
-from ..preprocessing.prepare import check_preparable
 from ..preprocessing.table import is_anndata, number_columns
 from ..registry import selector_name
 from ..scoring.relation import RelationFound

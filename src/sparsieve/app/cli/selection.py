@@ -15,7 +15,7 @@ from ..._checks import warning_sentences
 from ..._version import __version__
 from ...diagnosis.null import looks_at_target
 from ...meta import SelectorCV
-from ...preprocessing.prepare import describe_preparation
+from ...preprocessing.covariates import describe_preparation
 from ...preprocessing.table import rows_of
 from ...registry import Method
 from ...selection import SelectedFeatures, select

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from ..._checks import MAX_REPEATS, check_choice, check_integer, warn_user
 from ...meta.held_out import possible_folds
 from ...meta.trials import is_number_of_folds, search_folds
+from ...preprocessing.covariates import check_preparable
 from ...preprocessing.encoding import encode_columns
 from ...preprocessing.inputs import Inputs
-from ...preprocessing.prepare import check_preparable
 from ...registry import all_methods, method_name, selector_name
 from ...scoring.folds import Fold
 from ...scoring.protocol import drawn_by_class

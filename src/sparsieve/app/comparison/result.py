@@ -13,7 +13,7 @@ import numpy as np
 
 from ...diagnosis import diagnose
 from ...meta.guess import TestedModel
-from ...preprocessing.prepare import takes_logarithms
+from ...preprocessing.covariates import takes_logarithms
 from ...preprocessing.table import rows_of
 from ...scoring.folds import error_over_splits
 from ...scoring.models import NEIGHBOURS

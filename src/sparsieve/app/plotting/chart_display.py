@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from ...diagnosis.null import PermutationNull, permutation_null
-from ...preprocessing.prepare import preparation
+from ...preprocessing.covariates import preparation
 from ...selection.selected_data import SelectedData, raw_values
 from ..report.assessment import Assessment, assess
 from ..report.elements import Chart

@@ -11,7 +11,7 @@ from ..._checks import check_choice, did_you_mean
 from ..._files import replacing
 from ..._imports import require
 from ...meta import SelectorCV
-from ...preprocessing.prepare import preparation
+from ...preprocessing.covariates import preparation
 from ...selection.checks import is_in_memory
 from ...selection.selected_data import SelectedData, raw_values
 from ..report.claims_section import claims_chart

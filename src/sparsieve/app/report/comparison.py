@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._text import listed_names, plural
-from ...preprocessing.prepare import describe_preparation
+from ...preprocessing.covariates import describe_preparation
 from .comparison_sections import (
     agreement_section,
     alike_section,

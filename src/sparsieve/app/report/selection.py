@@ -13,7 +13,7 @@ from ..._text import plural
 from ...diagnosis import diagnose
 from ...diagnosis.null import PermutationNull
 from ...meta.held_out import HeldOutCheck
-from ...preprocessing.prepare import preparation
+from ...preprocessing.covariates import preparation
 from ...registry import selector_name
 from ...scoring.folds import seed_number
 from ...scoring.relation import RelationFound
