@@ -23,7 +23,7 @@ from ._imports import require
 from .preprocessing.kept_columns import KeptColumns
 from .registry import all_selectors
 from .scoring.likelihood_models import LARGEST, LikelihoodRidge
-from .scoring.sized_ridge import SizedRidge
+from .scoring.ridge_path import SizedRidge
 from .scoring.softmax import SoftmaxRegression
 
 __all__ = ["register"]

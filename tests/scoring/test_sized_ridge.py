@@ -6,8 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from sparsieve.scoring.ridge_path import ridge_path
-from sparsieve.scoring.sized_ridge import SizedRidge
+from sparsieve.scoring.ridge_path import SizedRidge, ridge_path
 
 
 @pytest.fixture
