@@ -17,10 +17,9 @@ from .._saved import Bools, Maybe
 from ..preprocessing.covariates import preparation
 from ..scoring.calibration import calibrated_losses
 from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_features, score_fold
-from ..scoring.folds import Fold, error_over_splits, fold_repeats
+from ..scoring.folds import Fold, error_over_splits, fold_repeats, seeing_score, why_seeing
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
-from ..scoring.rare import seeing_score, why_seeing
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_ignored_weights
 from ..scoring.selections import count_fixed_features, fit_selection

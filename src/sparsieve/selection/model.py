@@ -20,7 +20,7 @@ from ..preprocessing.kept_columns import (
     restrict_preparation,
     strip_names,
 )
-from ..scoring.rare import seeing_score
+from ..scoring.folds import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags, weight_arguments, without_routing
 from ..validation.containers import plain_vector

@@ -13,9 +13,8 @@ from sklearn.preprocessing import StandardScaler
 from ..._checks import check_choice
 from ...meta.base import request_weights
 from ...meta.final_model import check_model, usual_model
-from ...scoring.folds import Fold
+from ...scoring.folds import Fold, seeing_score, why_seeing
 from ...scoring.models import MODELS
-from ...scoring.rare import seeing_score, why_seeing
 from ...scoring.ridge_path import RIDGE
 from ...scoring.scorers import Score, check_models, resolve_scores
 from ...selectors.around import check_predicts, last_step
