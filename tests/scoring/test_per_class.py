@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
-from sparsieve.scoring.per_class import predict_per_class
+from sparsieve.scoring.models import predict_per_class
 
 
 @pytest.fixture

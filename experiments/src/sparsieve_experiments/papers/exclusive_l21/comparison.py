@@ -22,7 +22,7 @@ N_FOLDS = 5
 def compare_fold(setting: dict) -> dict:
     """Select on one training part and score the selection in every way on the test part."""
     from sparsieve.scoring.engine import score_columns
-    from sparsieve.scoring.per_class import VOTES, predict_per_class
+    from sparsieve.scoring.models import VOTES, predict_per_class
 
     X, codes, _ = loaded(setting["dataset"])
     splits = list(Folds(setting["n_folds"]).splits(codes, seed=setting["seed"]))
