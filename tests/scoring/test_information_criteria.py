@@ -8,7 +8,7 @@ from scipy.stats import norm, poisson
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.metrics import log_loss
 
-from sparsieve.scoring.information_criteria import criterion_value, likelihood_fit
+from sparsieve.scoring.likelihood_models import criterion_value, likelihood_fit
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3)) * [1.0, 30.0, 0.1]

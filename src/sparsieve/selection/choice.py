@@ -19,7 +19,7 @@ from ..meta import SelectorCV
 from ..preprocessing.inputs import Inputs
 from ..preprocessing.kept_columns import read_numbers
 from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, find_selector, selector_name
-from ..scoring.information_criteria import CRITERIA, criterion_value, likelihood_fit
+from ..scoring.likelihood_models import CRITERIA, criterion_value, likelihood_fit
 from ..scoring.models import KINDS
 from ..selectors.around import takes_task, weight_arguments
 from ..selectors.groups import with_feature_groups
