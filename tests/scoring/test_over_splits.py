@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsieve.scoring.over_splits import compare_methods, score_of_choosing
+from sparsieve.scoring.stability import compare_methods, score_of_choosing
 
 
 @pytest.mark.parametrize("levels", [(0, 0, 0, 0, 0, 0), (0, 0, -0.2, -0.4, -0.6, -0.8)])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sparsieve.scoring.over_splits import compare_methods
+from sparsieve.scoring.stability import compare_methods
 from sparsieve_experiments.report import export_study
 from sparsieve_experiments.report import study_tables as module
 from sparsieve_experiments.report.study_tables import study_tables

@@ -4,9 +4,8 @@ from .curves import accuracy_curve
 from .feature_sets import recovery_at, redundancy_rate, sparsity_level
 from .metrics import classification_scores, regression_scores
 from .outcomes import measure
-from .over_splits import split_difference
 from .protocol import Folds, RepeatedSplits, TimeOrdered
-from .stability import jaccard_stability, kuncheva_stability, nogueira_stability
+from .stability import jaccard_stability, kuncheva_stability, nogueira_stability, split_difference
 from .statistics import (
     average_ranks,
     bootstrap_interval,

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from sparsieve._text import listed_names
-from sparsieve.scoring.over_splits import split_difference
+from sparsieve.scoring.stability import split_difference
 from sparsieve.scoring.statistics import LEVEL, holm
 
 from ..studies.exhibits import Exhibit

@@ -14,7 +14,7 @@ from sparsieve._text import format_p_value, listed_names
 from sparsieve.app.report.wording import percent
 from sparsieve.scoring.metrics import IN_UNITS, LOWER_IS_BETTER, find_metrics, gain, metric_name
 from sparsieve.scoring.models import MODEL_WORDS, TASKS, main_model
-from sparsieve.scoring.over_splits import compare_methods
+from sparsieve.scoring.stability import compare_methods
 
 from .names import ALL_FEATURES
 from .results import summarise
@@ -77,7 +77,7 @@ class Standing:
         Of all selectors but the first. Over data sets the differences are paired by data set;
         on one data set by split, with a margin that allows for training parts that overlap. They
         hold simultaneously at the level of 5 %, see
-        :func:`~sparsieve.scoring.over_splits.compare_methods`.
+        :func:`~sparsieve.scoring.stability.compare_methods`.
     n_splits : int
         Splits behind every score.
     baseline : float or None

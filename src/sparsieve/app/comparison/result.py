@@ -17,14 +17,14 @@ from ...preprocessing.covariates import takes_logarithms
 from ...preprocessing.table import rows_of
 from ...scoring.folds import error_over_splits
 from ...scoring.models import NEIGHBOURS
-from ...scoring.over_splits import (
+from ...scoring.scorers import Score
+from ...scoring.stability import (
     SplitDifference,
+    Stability,
     compare_methods,
     score_of_choosing,
     split_difference,
 )
-from ...scoring.scorers import Score
-from ...scoring.stability import Stability
 from ...selectors.table import as_frame
 from ..report import comparison_report
 from ..report.packing import collect_charts

@@ -13,8 +13,8 @@ from scipy.stats import rankdata
 
 from ..._text import format_p_value, listed_names, plural
 from ...meta.guess import LINEAR, GuessTest, TestedModel, is_no_better
-from ...scoring.over_splits import MethodComparison, SplitDifference
 from ...scoring.scorers import Score
+from ...scoring.stability import MethodComparison, SplitDifference
 from ...scoring.statistics import LEVEL, holm
 
 
@@ -139,7 +139,7 @@ class Verdict(MethodComparison):
     Attributes
     ----------
     means, behind, margins, separable
-        See :class:`~sparsieve.scoring.over_splits.MethodComparison`.
+        See :class:`~sparsieve.scoring.stability.MethodComparison`.
     score : Score
         What was measured; ``means`` and ``guess`` are its values, where errors are positive.
     k : int
