@@ -20,9 +20,9 @@ from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_fe
 from ..scoring.folds import Fold, error_over_splits, fold_repeats, seeing_score, why_seeing
 from ..scoring.metrics import metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
+from ..scoring.outcomes import count_fixed_features, fit_selection
 from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_ignored_weights
-from ..scoring.selections import count_fixed_features, fit_selection
 from ..selectors.around import check_predicts
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..validation.columns import FixedColumns

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_choice, check_integer
 from .._saved import Ints
 from ..scoring.folds import one_by_one
-from ..scoring.selections import reaching, read_ranking
+from ..scoring.outcomes import reaching, read_ranking
 from ..selectors.around import weight_arguments
 from ..selectors.base import FeatureScores, TrainingData
 from ..selectors.least_squares.l21 import L21Selector

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from .._checks import warn_user
 from .._sklearn import check_method_params
-from ..scoring.selections import read_ranking
+from ..scoring.outcomes import read_ranking
 from ..validation.columns import FixedColumns
 from ..validation.containers import plain_vector
 from ..validation.external import take_rows

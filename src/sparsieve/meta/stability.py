@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._saved import Floats, Ints, Savable
-from ..scoring.selections import reaching
+from ..scoring.outcomes import reaching
 from ..selectors.around import group_arguments
 from ..selectors.base import FeatureScores, RandomState, TrainingData
 from ..selectors.preparation import count_selection, unit_phrase

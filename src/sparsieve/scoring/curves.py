@@ -17,8 +17,8 @@ from ..validation.target import with_task
 from .engine import score_columns
 from .feature_sets import mask_recovery, redundancy_rate
 from .models import MODELS, TASKS
+from .outcomes import fit_selection
 from .scorers import able_models, check_models, resolve_scores
-from .selections import fit_selection
 
 OWN = "own"  # instead of numbers of features: what the model itself keeps
 

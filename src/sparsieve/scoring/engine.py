@@ -30,8 +30,8 @@ from .calibration import losses_by_strength
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, regression_scores
 from .models import KINDS, MODELS, area, class_votes
+from .outcomes import Selection, fit_selection
 from .scorers import UNDEFINED, Score
-from .selections import Selection, fit_selection
 from .survival import survival_scores
 
 ALL_FEATURES = "all features"  # instead of a number: the model without any selection
@@ -121,7 +121,7 @@ def score_fold(
     fit_params, model_params, score_params : dict, default=None
         Metadata of all samples for the selector, the models and the scorers.
     need_all, record_warnings : bool, default=False
-        See :func:`~sparsieve.scoring.selections.fit_selection`.
+        See :func:`~sparsieve.scoring.outcomes.fit_selection`.
     baseline : bool, default=False
         Score the models on all features too, under the number ``ALL_FEATURES``.
     **how : dict

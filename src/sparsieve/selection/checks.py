@@ -14,7 +14,7 @@ from ..meta import SelectorCV
 from ..meta.held_out import HeldOutCheck, check_selector
 from ..scoring import likelihood_models
 from ..scoring.engine import read_columns
-from ..scoring.selections import best_first
+from ..scoring.outcomes import best_first
 from ..selectors.around import without_routing
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.preparation import find_groups

@@ -28,7 +28,7 @@ from ..preprocessing.preprocessor import FramePreprocessor
 from ..preprocessing.table import column_names
 from ..registry import selector_name
 from ..scoring.folds import error_over_splits
-from ..scoring.selections import best_first
+from ..scoring.outcomes import best_first
 from ..scoring.statistics import LEVEL
 from ..selectors.around import without_routing
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_array
 from .._text import distinct, shortened
 from ..diagnosis.null import looks_at_target
 from ..scoring import martingale_residuals
-from ..scoring.selections import best_first
+from ..scoring.outcomes import best_first
 from ..selectors.base import BaseSelector
 from ..selectors.preparation import count_selection, find_groups, unit_names, unit_phrase
 from ..validation.feature_groups import FeatureGroups, source_names

@@ -26,10 +26,9 @@ from ...scoring.engine import (
     score_fold,
 )
 from ...scoring.folds import Fold, fold_repeats, one_by_one, seed_number
-from ...scoring.outcomes import Outcome, Progress, call_guardedly
+from ...scoring.outcomes import Outcome, Progress, call_guardedly, fit_selection
 from ...scoring.ridge_path import default_scoring
 from ...scoring.scorers import Score, finite_folds, warn_ignored_weights
-from ...scoring.selections import fit_selection
 from ...selectors.around import group_arguments, weight_arguments
 from ...selectors.base import BaseSelector, RandomState
 from ...validation.external import check_in_memory

@@ -17,8 +17,8 @@ from ...registry import selector_name
 from ...scoring import nogueira_stability
 from ...scoring.engine import FoldScores
 from ...scoring.folds import Fold, error_over_splits
+from ...scoring.outcomes import Selection
 from ...scoring.scorers import Score
-from ...scoring.selections import Selection
 from ...scoring.stability import Stability
 from ...scoring.statistics import LEVEL
 from ...selectors.html_repr import BOX

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._text import listed_names, plural
-from ...scoring.selections import best_first
+from ...scoring.outcomes import best_first
 from ...selection.selected_data import SelectedData
 from ...selectors.preparation import count_selection
 from .assessment import Assessment, counts_to_try
