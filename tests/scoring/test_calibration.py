@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from sparsieve.scoring.calibration import STRENGTHS, calibrated_losses, losses_by_strength
+from sparsieve.scoring.metrics import STRENGTHS, calibrated_losses, losses_by_strength
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -15,10 +15,9 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._checks import warn_user
 from .._saved import Bools, Maybe
 from ..preprocessing.covariates import preparation
-from ..scoring.calibration import calibrated_losses
 from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_features, score_fold
 from ..scoring.folds import Fold, error_over_splits, fold_repeats, seeing_score, why_seeing
-from ..scoring.metrics import metric_name
+from ..scoring.metrics import calibrated_losses, metric_name
 from ..scoring.models import DEFAULT_METRICS, TASKS
 from ..scoring.outcomes import count_fixed_features, fit_selection
 from ..scoring.ridge_path import default_scoring

@@ -26,9 +26,8 @@ from ..selectors.lending import call_with_views
 from ..selectors.origins import check_in_place
 from ..validation.external import is_tensor, take_rows
 from ..validation.values import check_finite
-from .calibration import losses_by_strength
 from .likelihood_models import LikelihoodRidge
-from .metrics import classification_scores, regression_scores
+from .metrics import classification_scores, losses_by_strength, regression_scores
 from .models import KINDS, MODELS, area, class_votes
 from .outcomes import Selection, fit_selection
 from .scorers import UNDEFINED, Score
@@ -58,7 +57,7 @@ class FoldScores:
         numbers of features of :func:`~sparsieve.scoring.models.class_votes`.
     losses : dict of tuple to ndarray
         Log loss of votes by strength, where it was asked for, see
-        :func:`~sparsieve.scoring.calibration.losses_by_strength`.
+        :func:`~sparsieve.scoring.metrics.losses_by_strength`.
     classes : ndarray or None
         The classes of the training part; None for other targets.
     selection : Selection

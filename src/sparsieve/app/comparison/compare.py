@@ -17,7 +17,6 @@ from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ...preprocessing.encoding import for_made_columns
 from ...preprocessing.inputs import read_inputs
 from ...preprocessing.table import number_columns
-from ...scoring.calibration import calibrated_losses
 from ...scoring.engine import (
     ALL_FEATURES,
     fit_preparation,
@@ -26,6 +25,7 @@ from ...scoring.engine import (
     score_fold,
 )
 from ...scoring.folds import Fold, fold_repeats, one_by_one, seed_number
+from ...scoring.metrics import calibrated_losses
 from ...scoring.outcomes import Outcome, Progress, call_guardedly, fit_selection
 from ...scoring.ridge_path import default_scoring
 from ...scoring.scorers import Score, finite_folds, warn_ignored_weights
