@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 
 import sparsieve
-from sparsieve.selection.saved import SavedSelection
+from sparsieve.selection.predicting import SavedSelection
 
 pytestmark = pytest.mark.usefixtures("lines_only")
 

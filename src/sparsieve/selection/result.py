@@ -35,8 +35,7 @@ from .model import (
     kept_columns,
     transform_columns,
 )
-from .predicting import Predicting
-from .saved import SavedSelection, saved_selection
+from .predicting import Predicting, SavedSelection, saved_selection
 from .shown import Shown
 
 

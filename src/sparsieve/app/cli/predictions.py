@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...persistence import SavedFileError, load
-from ...selection.saved import SavedSelection
+from ...selection.predicting import SavedSelection
 from ..io import DataError, Table
 from ..io.read import ENCODES_TEXT, read_table
 from ..io.text import full_suffix

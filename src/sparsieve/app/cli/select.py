@@ -355,7 +355,7 @@ def _write_model(
     selection: Selection, path: Path, reading: dict[str, Any], calibrate: bool
 ) -> None:
     from ...persistence import save
-    from ...selection.saved import saved_selection
+    from ...selection.predicting import saved_selection
     from ..io import DataError
 
     try:
