@@ -18,7 +18,7 @@ from ..scoring.engine import fit_preparation, read_columns
 from ..selectors.around import weight_arguments, without_routing
 from ..validation.containers import plain_vector
 from ..validation.target import with_task
-from .checks import is_in_memory
+from .covariates import is_in_memory
 from .selected_data import SelectedData, raw_values
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from ..validation.containers import plain_vector
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import TASKS, with_task
-from .checks import AUTO
+from .covariates import AUTO
 
 MOST = 100  # features on the path
 _NAMES = {"aic": "AIC", "bic": "BIC", "ebic": "extended BIC"}

@@ -28,8 +28,7 @@ from ..validation.dataframes import frame_library, make_frame, open_frame, renam
 from ..validation.external import is_tensor
 from ..validation.survival import as_survival
 from .calibrated import CalibratedModel
-from .checks import is_in_memory
-from .covariates import pad_columns
+from .covariates import is_in_memory, pad_columns
 
 if TYPE_CHECKING:
     from .result import SelectedFeatures

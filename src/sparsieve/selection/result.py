@@ -22,11 +22,15 @@ from ..selectors.preparation import count_selection, find_groups
 from ..selectors.table import as_frame, selection_columns
 from ..validation.target import training_task
 from .calibrated import Calibrating
-from .checks import AUTO, hazard_columns, make_claims, run_check, run_diagnosis
 from .claims import Claims
 from .covariates import (
+    AUTO,
     CovariatesAlone,
     check_covariates,
+    hazard_columns,
+    make_claims,
+    run_check,
+    run_diagnosis,
     without_covariates,
 )
 from .model import (

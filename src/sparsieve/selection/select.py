@@ -37,9 +37,15 @@ from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
 from ..validation.target import check_varies, training_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
-from .checks import AUTO, warn_of_groups
 from .choice import Choice, by_criterion, choose_task, fit_weights, fix_task, path_to_fit
-from .covariates import check_k, discount_covariates, own_units, with_covariates
+from .covariates import (
+    AUTO,
+    check_k,
+    discount_covariates,
+    own_units,
+    warn_of_groups,
+    with_covariates,
+)
 from .relation import TREES, compare_paths
 from .result import SelectedFeatures
 from .shown import write_back

@@ -19,8 +19,8 @@ from ...preprocessing.covariates import describe_preparation
 from ...preprocessing.table import rows_of
 from ...registry import Method
 from ...selection import SelectedFeatures, select
-from ...selection.checks import is_in_memory
 from ...selection.claims import Claims
+from ...selection.covariates import is_in_memory
 from ...selection.relation import TREES
 from ...selectors.preparation import find_groups
 from ...selectors.ranked import RankedFeatures, ranked_features

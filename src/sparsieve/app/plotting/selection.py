@@ -12,7 +12,7 @@ from ..._files import replacing
 from ..._imports import require
 from ...meta import SelectorCV
 from ...preprocessing.covariates import preparation
-from ...selection.checks import is_in_memory
+from ...selection.covariates import is_in_memory
 from ...selection.selected_data import SelectedData, raw_values
 from ..report.claims_section import claims_chart
 from ..report.selection_charts import convergence_chart

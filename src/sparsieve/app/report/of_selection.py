@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ...meta import SelectorCV
-from ...selection.checks import AUTO
+from ...selection.covariates import AUTO
 from ...selectors.least_squares.fdr import FDRSelector
 from .page import check_packages
 from .selection import selector_report
