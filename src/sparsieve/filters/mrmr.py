@@ -14,8 +14,8 @@ from .._wings import load_entry
 from ..design import DesignMatrix, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.groups import open_groups
+from ..selectors.path_selector import entry_path
 from ..selectors.preparation import of_several_columns
-from ..selectors.strengths import entry_path
 from ..solvers.base import Path
 from ..validation.feature_groups import FeatureGroups
 from .base import constant_columns, target_products

@@ -24,9 +24,8 @@ from ...solvers.paths.group_l21 import GroupL21
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..groups import PenalisedChoices
-from ..path_selector import PathSelector
+from ..path_selector import PathSelector, StrengthModel
 from ..preparation import Prepared, of_several_columns
-from ..strengths import StrengthModel
 
 NORM_MEANING = (
     "Size of the feature's standardised coefficients: how much the prediction changes when the "

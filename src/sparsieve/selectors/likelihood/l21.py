@@ -21,9 +21,8 @@ from ...solvers.searches.likelihood_forward import explainable
 from ..base import Columns, FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..groups import PenalisedChoices
-from ..path_selector import PathSelector
+from ..path_selector import PathSelector, StrengthModel
 from ..signs import column_signs, prescribes_signs
-from ..strengths import StrengthModel
 from .base import LikelihoodSelector
 from .baselines import Baselines
 from .proof import check_same, ridge_certificate

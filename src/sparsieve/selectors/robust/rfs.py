@@ -16,8 +16,7 @@ from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.robust.problem import RobustRegression, RobustSolution
 from ...solvers.robust.working_set import RobustRefit, RobustWorkingSet
 from ..base import FeatureScores, TrainingData
-from ..path_selector import PathSelector
-from ..strengths import StrengthModel
+from ..path_selector import PathSelector, StrengthModel
 from .base import RobustProblem, RobustSelector, resolve_alpha
 
 DEFAULT_SHARE = 0.3
