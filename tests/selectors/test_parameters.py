@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from sparsieve import FisherSelector
-from sparsieve.selectors.parameters import configure
+from sparsieve.selectors.groups import configure
 from sparsieve.selectors.settings import HasSolver, SolverSettings
 
 

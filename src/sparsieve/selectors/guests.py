@@ -22,9 +22,9 @@ from ..registry import find_selector
 from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import BaseSelector
+from .groups import configure, reconfigure
 from .lending import call_with_views
 from .origins import NotTraced, origins, put_back, transform_by_step, unwrap_model
-from .parameters import configure, reconfigure
 
 
 @dataclass(frozen=True)
