@@ -16,25 +16,23 @@ from ..validation.columns import FixedColumns
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weight_arguments
 from .base import BaseSelector, Count, FeatureScores, TrainingData
-from .guest_numbers import (
-    DEFAULT_COUNT,
-    chooses_number,
-    own_count,
-    takes_number,
-    to_fit,
-    with_number,
-)
 from .guests import (
+    DEFAULT_COUNT,
     Judgement,
     are_constant,
     call_score_function,
     check_columns_by_number,
+    chooses_number,
     guest_name,
     judge_features,
+    own_count,
     resolve_method,
     support_mask,
+    takes_number,
+    to_fit,
     told_to_keep,
     trace_columns,
+    with_number,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
 from .lending import Refits
