@@ -18,8 +18,8 @@ from sparsieve import (
     select,
 )
 from sparsieve.scoring import Folds
-from sparsieve.selectors.lending import call_with_views
 from sparsieve.selectors.methods import as_selector
+from sparsieve.selectors.origins import call_with_views
 from sparsieve_experiments.studies import DatasetSpec, Study, run_study
 
 RNG = np.random.default_rng(0)

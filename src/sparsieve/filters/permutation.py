@@ -19,7 +19,7 @@ from .._checks import MAX_REPEATS, check_integer
 from .._saved import Floats
 from ..selectors.around import check_predicts, estimator_tags, for_classes_only, for_numbers_only
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
-from ..selectors.lending import call_with_views
+from ..selectors.origins import call_with_views
 
 RIDGE = 0.1  # per sample
 DEFAULT_FOLDS = 5

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import format_names, warn_user
 from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
-from ..selectors.lending import call_with_views
+from ..selectors.origins import call_with_views
 from ..validation.containers import plain_matrix
 from ..validation.dataframes import check_names, make_frame, open_frame, rename_to_text
 from ..validation.external import in_memory

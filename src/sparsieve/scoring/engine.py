@@ -22,8 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from .._sklearn import check_method_params
 from ..design import DesignMatrix
-from ..selectors.lending import call_with_views
-from ..selectors.origins import check_in_place
+from ..selectors.origins import call_with_views, check_in_place
 from ..validation.external import is_tensor, take_rows
 from ..validation.values import check_finite
 from .likelihood_models import LikelihoodRidge

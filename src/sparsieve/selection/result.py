@@ -17,7 +17,7 @@ from ..meta.held_out import HeldOutCheck
 from ..preprocessing.covariates import Covariates, takes_logarithms
 from ..preprocessing.inputs import Inputs
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.lending import call_with_views
+from ..selectors.origins import call_with_views
 from ..selectors.preparation import count_selection, find_groups
 from ..selectors.table import as_frame, selection_columns
 from ..validation.target import training_task

@@ -27,9 +27,8 @@ from ..selectors.around import check_predicts, group_arguments, take_gaps, witho
 from ..selectors.base import RandomState
 from ..selectors.groups import takes_groups
 from ..selectors.least_squares.fdr import FDRSelector
-from ..selectors.lending import call_with_views
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
-from ..selectors.origins import check_in_place
+from ..selectors.origins import call_with_views, check_in_place
 from ..selectors.signs import check_keeps_signs, prescribes_signs
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library

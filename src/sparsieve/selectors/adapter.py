@@ -35,8 +35,7 @@ from .guests import (
     with_number,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
-from .lending import Refits
-from .origins import NO_ORIGIN, in_wider, put_back, unwrap_model
+from .origins import NO_ORIGIN, Refits, in_wider, put_back, unwrap_model
 from .standing import at_number, order_to_ranks, rank_visible, standing
 
 

@@ -23,8 +23,7 @@ from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import DEFAULT_COUNT, BaseSelector
 from .groups import configure, reconfigure
-from .lending import call_with_views
-from .origins import NotTraced, origins, put_back, transform_by_step, unwrap_model
+from .origins import NotTraced, call_with_views, origins, put_back, transform_by_step, unwrap_model
 
 
 @dataclass(frozen=True)

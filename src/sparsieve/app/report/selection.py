@@ -22,9 +22,9 @@ from ...selection.selected_data import SelectedData, raw_values
 from ...selectors.base import RandomState
 from ...selectors.fitted import convergence_failure
 from ...selectors.least_squares.fdr import FDRSelector
-from ...selectors.lending import call_with_views
 from ...selectors.methods import format_selector, method_parameters
 from ...selectors.near_copies import SUBSTITUTE
+from ...selectors.origins import call_with_views
 from ...selectors.settings import resolve_solver
 from .answer import HeldOut, headline, model_card
 from .assessment import MAX_SAMPLES, Assessment, assess
