@@ -35,8 +35,17 @@ from .guests import (
     with_number,
 )
 from .least_squares.ridge_forward import RidgeForwardSelector
-from .origins import NO_ORIGIN, Refits, in_wider, put_back, unwrap_model
-from .standing import at_number, order_to_ranks, rank_visible, standing
+from .origins import (
+    NO_ORIGIN,
+    Refits,
+    at_number,
+    in_wider,
+    order_to_ranks,
+    put_back,
+    rank_visible,
+    standing,
+    unwrap_model,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
