@@ -129,7 +129,7 @@ def test_plain_arrays_give_pandas_and_without_it_columns(monkeypatch):
     selected = select(X.to_numpy(), Y, k=2, method="f-statistic")
     assert selected.features == ["x6", "x12"]
     assert isinstance(selected.table, pd.DataFrame)
-    monkeypatch.setattr("sparsieve.selectors.table.available", lambda name: None)
+    monkeypatch.setattr("sparsieve.selectors.ranked.available", lambda name: None)
     table = selected.table
     assert isinstance(table, dict)
     assert table["feature"].tolist() == ["x6", "x12"]

@@ -13,7 +13,7 @@ from .._checks import format_names
 from .._saved import Savable
 from ..registry import selector_name
 from ..selectors.likelihood.baselines import listed_times
-from ..selectors.table import as_frame
+from ..selectors.ranked import as_frame
 from .model import like
 
 if TYPE_CHECKING:

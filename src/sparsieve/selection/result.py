@@ -19,7 +19,7 @@ from ..preprocessing.inputs import Inputs
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.origins import call_with_views
 from ..selectors.preparation import count_selection, find_groups
-from ..selectors.table import as_frame, selection_columns
+from ..selectors.ranked import as_frame, selection_columns
 from ..validation.target import training_task
 from .calibrated import Calibrating
 from .claims import Claims

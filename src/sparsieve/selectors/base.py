@@ -37,7 +37,7 @@ from .fitted import FittedAttributes
 from .html_repr import ShownInNotebooks
 from .near_copies import SUBSTITUTE, PassesOver, find_substitutes, without_copies
 from .preparation import scores_groups
-from .table import as_frame, selection_columns
+from .ranked import as_frame, selection_columns
 
 # Features that are kept where neither the user nor the model says how many: as many as by
 # scikit-learn's SelectKBest.

@@ -263,7 +263,7 @@ def test_views(wine, monkeypatch):
     assert "<b>bold</b>" not in shown
     pytest.importorskip("matplotlib")
     assert len(wine.plot().lines_) == 3
-    monkeypatch.setattr("sparsieve.selectors.table.available", lambda name: None)
+    monkeypatch.setattr("sparsieve.selectors.ranked.available", lambda name: None)
     assert [row["method"] for row in wine.table] == list(wine.verdict.means)
 
 

@@ -25,7 +25,7 @@ from ...scoring.stability import (
     score_of_choosing,
     split_difference,
 )
-from ...selectors.table import as_frame
+from ...selectors.ranked import as_frame
 from ..report import comparison_report
 from ..report.packing import collect_charts
 from ..report.page import check_packages
