@@ -11,7 +11,7 @@ from .._beside import to_numpy, where
 from .._checks import check_flag, check_real
 from ..design import Coded, code_sizes, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
-from ..selectors.covariates import project_fixed_out
+from ..selectors.preparation import project_fixed_out
 from ..solvers.base import Path
 from ..solvers.least_squares import LeastSquares
 from ..solvers.searches.forward import ForwardSelection

@@ -13,11 +13,20 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._saved import Floats, Savable
-from ..design import Coded, DesignMatrix, standardise_columns, to_condense, without_samples
+from .._saved import Floats, Ints, Savable
+from ..design import (
+    Coded,
+    DesignMatrix,
+    blank_columns,
+    standardise_columns,
+    to_condense,
+    without_samples,
+)
+from ..design.views import deflate
+from ..solvers.engines.group_products import RANK_TOL
+from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData
-from .covariates import Covariates, project_fixed_out
 
 
 def find_groups(selector: Any) -> FeatureGroups | None:
@@ -305,3 +314,88 @@ def _without_sum(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     V = -2.0 * np.outer(h, h[1:])
     V[np.arange(1, count), np.arange(count - 1)] += 1.0
     return Y[:, 1:] - np.outer(2.0 * (Y @ h), h[1:]), V
+
+
+@dataclass(frozen=True)
+class Covariates(Savable):
+    """Features that were projected out of a problem.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n_covariates,)
+        Their columns.
+    directions : ndarray of shape (n_samples, n_directions)
+        What they span: orthogonal directions of unit mean square, under the sample weights.
+    basis : ndarray of shape (n_covariates, n_directions)
+        Directions as combinations of the covariates.
+    target : ndarray of shape (n_directions, n_outputs)
+        Coefficients on the directions that were taken out of the target.
+    explained : ndarray of shape (n_directions, n_features)
+        Coefficients on the directions that were taken out of the features.
+    """
+
+    index: Annotated[Ints, "covariates"]
+    directions: Annotated[Floats, "samples", "directions"]
+    basis: Annotated[Floats, "covariates", "directions"]
+    target: Annotated[Floats, "directions", "outputs"]
+    explained: Annotated[Floats, "directions", "features"]
+
+    def complete(self, W: np.ndarray, further: np.ndarray | float = 0.0) -> np.ndarray:
+        """W with the rows of the covariates filled in.
+
+        ``further`` are coefficients on the directions of what was left of the target.
+        """
+        W = W.copy()
+        W[self.index] = 0.0
+        W[self.index] = self.basis @ (self.target + further - self.explained @ W)
+        return W
+
+
+@dataclass(frozen=True)
+class OpenProblem:
+    """What the model has to choose from, given the columns whose fate is decided.
+
+    Columns that are not to be chosen, or of which the covariates leave nothing, are zero in
+    ``design`` and marked in ``blank``.
+    """
+
+    design: DesignMatrix
+    Y: np.ndarray
+    blank: np.ndarray
+    covariates: Covariates | None
+
+
+def project_fixed_out(
+    design: DesignMatrix,
+    Y: np.ndarray,
+    fixed: FixedColumns,
+    weights: np.ndarray | None = None,
+    *,
+    keep_spent: bool = False,
+) -> OpenProblem:
+    """Project ``always_keep`` out of X and Y (with these weights), and blank ``never_keep``.
+
+    With ``keep_spent`` columns of which the covariates leave next to nothing are not blank.
+    """
+    blank = fixed.either
+    if not fixed.n_always:
+        return OpenProblem(blank_columns(design, blank), Y, blank, None)
+    weights = np.ones(len(Y)) if weights is None else weights
+    size, root = np.sqrt(weights.sum()), np.sqrt(weights)[:, None]
+    index = np.flatnonzero(fixed.always)
+    columns = design.dense_columns(index).astype(np.float64)
+    left, singular, right = np.linalg.svd(root * columns, full_matrices=False)
+    rank = int((singular > 1e-10 * singular.max(initial=0.0)).sum())
+    left, basis = left[:, :rank], right[:rank].T / singular[:rank]
+    explained = design.rmatmul((root * left).astype(design.dtype)).T.astype(np.float64)
+    target = left.T @ (root * Y)
+    covariates = Covariates(
+        index, left / root * size, basis * size, target / size, explained / size
+    )
+    means, variances = design.column_moments(weights)
+    squares = size**2 * (variances + means**2)
+    rest = squares - (explained**2).sum(axis=0)
+    if not keep_spent:
+        blank = blank | (rest <= RANK_TOL[np.dtype(design.dtype)] * squares)
+    smaller = deflate(design, covariates.directions, covariates.explained, blank)
+    return OpenProblem(smaller, Y - (left / root) @ target, blank, covariates)
