@@ -3,8 +3,8 @@
 from .fdr import FDRSelector
 from .l20 import L20Selector
 from .l21 import L21Selector
-from .linf import LInfSelector
 from .ridge_forward import RidgeForwardSelector
+from .row_penalty import LInfSelector
 
 __all__ = [
     "FDRSelector",
