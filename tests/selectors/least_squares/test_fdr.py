@@ -308,7 +308,7 @@ def test_nothing_is_claimed_that_shuffled_targets_allow(case, monkeypatch):
 def test_the_test_of_all_features_counts_shuffles():
     """Against correlations of shuffled targets, and whatever the order of the samples."""
     from sparsieve.selectors.least_squares.claim_data import claim_data
-    from sparsieve.selectors.least_squares.marginal_tests import column_measure, global_pvalue
+    from sparsieve.selectors.least_squares.claim_tests import column_measure, global_pvalue
 
     rng = np.random.default_rng(0)
     X, y = rng.uniform(-1, 1, (50, 8)), rng.uniform(-1, 1, 50)
