@@ -17,7 +17,7 @@ from ...solvers.exact.bounds import BoundSearch
 from ...validation.training_data import TrainingData
 from ..certificates import Certificate, certified_sizes, make_certificate
 from ..preparation import Prepared
-from .proof import Proof, feature_digest, target_digest, to_double
+from .l20_exact import Proof, feature_digest, target_digest, to_double
 
 # Relative accuracy to which the relaxation behind a bound is solved.
 BOUND_TOL = 1e-4
