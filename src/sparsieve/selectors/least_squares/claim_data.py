@@ -22,9 +22,8 @@ from ...design import (
 )
 from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.dependence import Dependence, SampleGroups
-from ...solvers.claims.distillation import CredibleSet, TestedPath
+from ...solvers.claims.distillation import CredibleSet, TestedPath, places_of_samples
 from ...solvers.claims.distilled_state import DistillationProblem, project_out, representatives
-from ...solvers.claims.random_targets import places_of_samples
 from ...solvers.losses.cox import Cox
 from ...solvers.searches.redundancy import COPY_TOL
 from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, survival_strata

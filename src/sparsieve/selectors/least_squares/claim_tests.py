@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from ..._beside import most, stack_rows, to_numpy, where, zeros_like_entries
-from ...solvers.claims.distillation import ForwardDistillation
+from ...solvers.claims.distillation import MAX_PRODUCTS, MAX_WORK, ForwardDistillation
 from ...solvers.claims.distilled_state import (
     COPY_CORR,
     DistillationProblem,
@@ -31,7 +31,6 @@ from ...solvers.claims.distilled_state import (
     share_pvalue,
 )
 from ...solvers.claims.group_distillation import GroupDistillation, Groups
-from ...solvers.claims.random_targets import MAX_PRODUCTS, MAX_WORK
 from ..ranked import adjusted_pvalues
 from .claim_data import ClaimData, Tests
 from .claim_words import CONDITIONAL, ClaimSettings

@@ -17,7 +17,7 @@ from scipy.special import betaincc
 
 from ..base import Callback, Event, Result
 from ..engines.group_products import group_products
-from .distillation import Distillation, TestedPath
+from .distillation import Distillation, RandomTargets, TestedPath
 from .distilled_state import (
     COPY_CORR,
     DistillationProblem,
@@ -25,7 +25,6 @@ from .distilled_state import (
     PathResiduals,
     inverse_root,
 )
-from .random_targets import RandomTargets
 
 
 @dataclass(frozen=True)
