@@ -5,9 +5,8 @@ import pytest
 
 from exact_oracle import Oracle
 from sparsieve.design import as_design
-from sparsieve.solvers.exact.accuracy import Accuracy
 from sparsieve.solvers.exact.exact_values import ExactValues
-from sparsieve.solvers.exact.support_values import SupportValues
+from sparsieve.solvers.exact.support_values import Accuracy, SupportValues
 
 
 def test_a_column_within_its_error_does_not_spoil_the_others():

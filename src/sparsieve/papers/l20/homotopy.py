@@ -15,7 +15,7 @@ from ...selectors.least_squares.support_fit import SupportFit, SupportLeastSquar
 from ...selectors.preparation import Prepared
 from ...selectors.settings import warn_of_no_feature
 from ...solvers.base import Path, Result, printer, relative
-from ...solvers.exact.accuracy import least_objective
+from ...solvers.exact.support_values import least_objective
 from ...solvers.least_squares import LeastSquares
 from ...solvers.settings import AHIHT, HIHT
 from .published import HomotopyIHT, entry_price

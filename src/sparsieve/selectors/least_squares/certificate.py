@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._saved import Maybe
 from ...solvers.base import Path
-from ...solvers.exact.accuracy import least_objective
 from ...solvers.exact.bounds import BoundSearch
+from ...solvers.exact.support_values import least_objective
 from ...validation.training_data import TrainingData
 from ..certificates import Certificate, certified_sizes, make_certificate
 from ..preparation import Prepared

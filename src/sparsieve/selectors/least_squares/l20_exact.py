@@ -20,10 +20,10 @@ from ...design import (
 )
 from ...design.base import slices
 from ...solvers.base import Callback, Path, Result
-from ...solvers.exact.accuracy import Accuracy, rounding
 from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.exact_values import MAX_SAMPLES, ExactValues
+from ...solvers.exact.support_values import Accuracy, rounding
 from ...solvers.searches.forward import EndRule
 from ...validation.training_data import TrainingData
 from ..preparation import Prepared

@@ -16,7 +16,7 @@ from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable
 from ...solvers.engines.group_products import have_shared_columns, solved_blocks
-from ...solvers.exact.accuracy import rounding
+from ...solvers.exact.support_values import rounding
 from ...solvers.searches.forward import EndRule, Standing
 from ...solvers.searches.forward_scores import RANK_TOL
 from ...validation.training_data import TrainingData

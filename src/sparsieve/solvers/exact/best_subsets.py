@@ -9,9 +9,9 @@ from math import comb
 import numpy as np
 
 from ..base import Callback, Path, Result
-from .accuracy import EPS, least_objective
 from .bounds import BoundSearch
 from .branch_and_bound import TIE_TOL, Tree
+from .support_values import EPS, least_objective
 
 # Accuracy of the relaxation that may rule a size out by its price.
 PRICED_SIZE_TOL = 1e-4

@@ -20,10 +20,9 @@ import numpy as np
 from ...design import DesignMatrix, in_double
 from ...penalties import row_norms
 from ..base import Result, relative
-from .accuracy import EPS, Accuracy
 from .group_values import GroupValues
 from .relaxation import GramProblem, Relaxed, relax
-from .support_values import SupportValues, Values
+from .support_values import EPS, Accuracy, SupportValues, Values
 
 # Features taken into the working set at a time, at least, and rounds of growing it.
 MIN_ADDED, MAX_ROUNDS = 10, 60

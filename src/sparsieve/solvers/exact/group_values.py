@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...design import DesignMatrix
-from .accuracy import EPS, Accuracy
-from .support_values import SupportValues, Values, Whole
+from .support_values import EPS, Accuracy, SupportValues, Values, Whole
 
 
 class GroupValues(SupportValues):

@@ -15,11 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .accuracy import EPS
 from .bounds import BoundSearch, DualPoint, dual_point
 from .nodes import Node, Search
 from .relaxation import GramProblem, relax
-from .support_values import SupportValues
+from .support_values import EPS, SupportValues
 
 # Relative accuracy of a node's relaxation, and rounds of pricing after which its bound is taken.
 BNB_NODE_TOL, MAX_ROUNDS_NODE = 1e-3, 6

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from .accuracy import EPS, TINY
+from .support_values import EPS, TINY
 
 # Newton steps, changes of the active set per step, and halvings of a step that does not descend.
 MAX_ITER_NEWTON, MAX_ITER_ACTIVE_SET, MAX_HALVINGS = 50, 30, 12
