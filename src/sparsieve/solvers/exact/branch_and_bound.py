@@ -14,6 +14,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from dataclasses import dataclass
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -21,10 +22,64 @@ import numpy as np
 from ..._clock import Deadline
 from ..base import Callback, Event, Result
 from .bounds import BoundSearch
-from .leaps import Leaps
-from .nodes import Node
+from .nodes import Node, Search
 from .perspective import Perspective, candidates
 from .support_values import SupportValues
+
+# Nodes with at most so many supports below are decided by trying these.
+MAX_LEAVES = 256
+
+
+class Leaps:
+    """Nodes bounded by all of their features, split by what leaving features out costs.
+
+    Parameters
+    ----------
+    values : the candidates.
+    k : number of features.
+    """
+
+    k: int
+    values: SupportValues
+
+    def __init__(self, values: SupportValues, k: int):
+        self.values, self.k = values, k
+
+    def branch(self, node: Node, search: Search) -> list[Node]:
+        """The children of a node, each without another feature and with those before it."""
+        left, free = self.k - len(node.inside), np.flatnonzero(node.free())
+        if comb(len(free), left) <= MAX_LEAVES:
+            search.offer(_complete_supports(node.inside, free, left), last=True)
+            return []
+        together = self.values.whole(np.flatnonzero(node.open), self.k)
+        bound = max(node.bound, together.low)
+        if bound > node.bound and search.is_done(bound):
+            return []
+        costs = np.zeros(len(node.open))
+        costs[node.open] = together.costs
+        order = free[np.argsort(-costs[free], kind="stable")][: left + 1]
+        search.offer(np.concatenate([node.inside, order[:left]])[None], last=True)
+        masks = np.repeat(node.open[None], left, axis=0)
+        masks[np.arange(left), order[:left]] = False
+        return self._children(node, order, masks, bound, search)
+
+    def _children(self, node, order, masks, bound, search) -> list[Node]:
+        size = int(masks[0].sum())
+        lows = self.values.lows(np.nonzero(masks)[1].reshape(len(masks), size), self.k)
+        children = []
+        for i, (mask, low) in enumerate(zip(masks, np.maximum(lows, bound), strict=True)):
+            if not search.is_done(float(low)):
+                inside = np.concatenate([node.inside, order[:i]])
+                children.append(Node(float(low), inside, mask, node.members, node.z))
+        return children[::-1]
+
+
+def _complete_supports(inside: np.ndarray, free: np.ndarray, left: int) -> np.ndarray:
+    """All supports of these features and so many of the free ones."""
+    count = comb(len(free), left)
+    chosen = np.array(list(combinations(free.tolist(), left)), dtype=np.int64)
+    return np.hstack([np.repeat(inside[None], count, axis=0), chosen.reshape(count, left)])
+
 
 # Two objectives closer than this share of each other are not worth telling apart.
 TIE_TOL = 1e-9
