@@ -22,8 +22,7 @@ import numpy as np
 from ..._clock import Deadline
 from ..base import Callback, Event, Result
 from .bounds import BoundSearch
-from .nodes import Node, Search
-from .perspective import Perspective, candidates
+from .perspective import Node, Perspective, Search, candidates
 from .support_values import SupportValues
 
 # Nodes with at most so many supports below are decided by trying these.
