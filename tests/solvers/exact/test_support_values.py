@@ -5,7 +5,7 @@ import pytest
 
 from exact_oracle import Oracle
 from sparsieve.design import as_design
-from sparsieve.solvers.exact.exact_values import ExactValues
+from sparsieve.solvers.exact.best_subsets import ExactValues
 from sparsieve.solvers.exact.support_values import Accuracy, SupportValues
 
 

@@ -20,9 +20,8 @@ from ...design import (
 )
 from ...design.base import slices
 from ...solvers.base import Callback, Path, Result
-from ...solvers.exact.best_subsets import BestSubsets, BestSubsetSearch
+from ...solvers.exact.best_subsets import MAX_SAMPLES, BestSubsets, BestSubsetSearch, ExactValues
 from ...solvers.exact.bounds import BoundSearch
-from ...solvers.exact.exact_values import MAX_SAMPLES, ExactValues
 from ...solvers.exact.support_values import Accuracy, rounding
 from ...solvers.searches.forward import EndRule
 from ...validation.training_data import TrainingData
