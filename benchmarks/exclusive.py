@@ -25,7 +25,7 @@ from sparsieve.design import as_design  # noqa: E402
 from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton  # noqa: E402
 from sparsieve.papers.exclusive_l21.published import ExclusiveALM  # noqa: E402
 from sparsieve.penalties.convex import ExclusiveL21  # noqa: E402
-from sparsieve.solvers.least_squares import LeastSquares  # noqa: E402
+from sparsieve.solvers.base import LeastSquares  # noqa: E402
 from sparsieve.solvers.paths.block_cd import BlockCD  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,8 +12,7 @@ from .._checks import check_flag, check_real
 from ..design import Coded, code_sizes, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, TrainingData
 from ..selectors.preparation import project_fixed_out
-from ..solvers.base import Path
-from ..solvers.least_squares import LeastSquares
+from ..solvers.base import LeastSquares, Path
 from ..solvers.searches.forward import ForwardSelection
 from .base import class_moments, ratio
 from .dependence import PValuesMixin, log_f_with_fewer

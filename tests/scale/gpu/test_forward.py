@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 from sparsieve.design import as_design  # noqa: E402
 from sparsieve.scale.gpu import _forward as _forward_device  # noqa: E402
 from sparsieve.scale.gpu.tensor import TensorDesign  # noqa: E402
-from sparsieve.solvers.least_squares import LeastSquares  # noqa: E402
+from sparsieve.solvers.base import LeastSquares  # noqa: E402
 from sparsieve.solvers.searches.forward import ForwardSelection  # noqa: E402
 from sparsieve.solvers.searches.redundancy import Redundancy  # noqa: E402
 

@@ -18,7 +18,7 @@ from sparsieve import L20Selector, RidgeForwardSelector
 from sparsieve.design import as_design
 from sparsieve.papers.l20.published import HomotopyIHT, entry_price
 from sparsieve.solvers import AHIHT, HIHT, Greedy
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 
 DATA = Path(os.environ.get("SPARSIEVE_DATA", Path(__file__).parents[4] / "shared" / "data"))
 

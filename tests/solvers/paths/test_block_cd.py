@@ -6,7 +6,7 @@ from scipy import sparse
 from sparsieve.design import as_design
 from sparsieve.penalties import critical_strength, row_norms
 from sparsieve.penalties.convex import L21
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 from sparsieve.solvers.paths.norm_newton import ActiveGroups, newton_norms
 from sparsieve.solvers.paths.rows_model import independent_rows

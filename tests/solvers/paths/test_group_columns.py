@@ -8,7 +8,7 @@ from sparsieve.design import as_design
 from sparsieve.design.standardise import standardise_columns
 from sparsieve.design.views import Deflated
 from sparsieve.penalties.convex import L21
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.paths.group_columns import PackedColumns, turned_columns
 from sparsieve.solvers.paths.group_l21 import GroupL21
 

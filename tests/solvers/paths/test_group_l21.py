@@ -9,8 +9,8 @@ from sparsieve import L21Selector
 from sparsieve.design import SparseDesign, as_design
 from sparsieve.design.views import Scaled
 from sparsieve.penalties.convex import L21
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.engines.group_products import group_ranks
-from sparsieve.solvers.least_squares import LeastSquares
 from sparsieve.solvers.paths._group_cd_kernels import block_norm
 from sparsieve.solvers.paths.group_l21 import GroupL21
 

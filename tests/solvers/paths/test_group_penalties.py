@@ -8,7 +8,7 @@ from scipy import sparse
 from sparsieve.design import SparseDesign, as_design
 from sparsieve.penalties.concave import MCP
 from sparsieve.penalties.convex import L21, SparseGroup
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 from sparsieve.solvers.paths.group_l21 import GroupL21
 

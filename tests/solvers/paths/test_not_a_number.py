@@ -11,7 +11,7 @@ from sparsieve.papers.baselines.solvers.rlsr import RescaledRegression
 from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton
 from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties.convex import L21, ExclusiveL21, SquaredL21
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 
 

@@ -6,7 +6,7 @@ import pytest
 from sparsieve import RidgeForwardSelector
 from sparsieve.design import as_design
 from sparsieve.memory import set_memory
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.searches.forward import ForwardSelection
 from sparsieve.solvers.searches.forward_scores import CandidateBlocks
 

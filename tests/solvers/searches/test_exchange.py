@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.searches import exchange as swaps
 from sparsieve.solvers.searches.exchange import ExchangeSearch
 from sparsieve.solvers.searches.forward import ForwardSelection

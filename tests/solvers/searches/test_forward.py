@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.searches.forward import ForwardSelection
 
 

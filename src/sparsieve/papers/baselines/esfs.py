@@ -10,8 +10,7 @@ import numpy as np
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...selectors.least_squares.row_penalty import standardised_row_norms
 from ...selectors.linear import LinearSelector
-from ...solvers.base import printer
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import LeastSquares, printer
 from .solvers.top_k_iht import TopKIHT
 
 

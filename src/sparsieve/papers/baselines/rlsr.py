@@ -14,8 +14,7 @@ from ...selectors.convergence import GAP
 from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared
-from ...solvers.base import Result, printer
-from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.base import LeastSquares, Result, Rows, printer
 from ...validation.target import Target
 from .solvers.published_rlsr import PublishedAlternation
 from .solvers.rlsr import RescaledRegression

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from ..._checks import check_real
 from ...selectors.preparation import Prepared
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import LeastSquares
 from ...solvers.paths.block_cd import BlockCD
 from .dual_newton import ProximalDualNewton
 from .selector import BETA_PER_SAMPLE, ExclusiveSelector

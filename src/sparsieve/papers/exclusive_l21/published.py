@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...penalties import ExclusiveL21, require, row_norms
-from ...solvers.base import Callback, Event, Result, relative
-from ...solvers.least_squares import LeastSquares, Rows
+from ...solvers.base import Callback, Event, LeastSquares, Result, Rows, relative
 
 
 class SplitIterate(NamedTuple):

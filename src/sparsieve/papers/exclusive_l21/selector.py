@@ -20,8 +20,7 @@ from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared
 from ...selectors.settings import HasSolver, resolve_solver
-from ...solvers.base import Result, printer
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import LeastSquares, Result, printer
 from ...solvers.paths.block_cd import BlockCD
 from ...solvers.published import ALM, BlockDescent
 from ...solvers.settings import SolverSettings

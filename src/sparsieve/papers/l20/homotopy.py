@@ -14,9 +14,8 @@ from ...selectors.least_squares.row_penalty import standardised_row_norms
 from ...selectors.least_squares.support_fit import SupportFit, SupportLeastSquares
 from ...selectors.preparation import Prepared
 from ...selectors.settings import warn_of_no_feature
-from ...solvers.base import Path, Result, printer, relative
+from ...solvers.base import LeastSquares, Path, Result, printer, relative
 from ...solvers.exact.support_values import least_objective
-from ...solvers.least_squares import LeastSquares
 from ...solvers.settings import AHIHT, HIHT
 from .published import HomotopyIHT, entry_price
 

@@ -21,8 +21,7 @@ from typing import Any
 import numpy as np
 
 from ...penalties import L20, row_norms
-from ...solvers.base import Callback, Event, Result
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import Callback, Event, LeastSquares, Result
 
 # Gathering the columns of the nonzero rows beats a product with all of X below this share of it.
 GATHERED_MAX_SHARE = 0.25

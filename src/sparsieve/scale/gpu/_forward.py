@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ...solvers.base import Callback, Event, Result
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import Callback, Event, LeastSquares, Result
 from ...solvers.searches.forward import EndRule, ForwardPath, Standing, path_result
 from ...solvers.searches.forward_scores import (
     KEPT_BLOCKS,

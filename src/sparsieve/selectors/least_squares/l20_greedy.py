@@ -15,9 +15,8 @@ import numpy as np
 from ..._beside import to_numpy
 from ..._saved import Bools, Floats, Savable
 from ...penalties import row_norms
-from ...solvers.base import Callback, Path, Result
+from ...solvers.base import Callback, LeastSquares, Path, Result
 from ...solvers.engines.group_products import have_shared_columns, noise_gains
-from ...solvers.least_squares import LeastSquares
 from ...solvers.searches.exchange import ExchangedSupports, ExchangeSearch
 from ...solvers.searches.forward import EndRule, ForwardSelection
 from ...solvers.searches.group_exchange import GroupExchange

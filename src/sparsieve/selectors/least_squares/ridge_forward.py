@@ -10,8 +10,7 @@ import numpy as np
 from ..._checks import check_real
 from ..._saved import Floats, Ints, Maybe
 from ...design import code_sizes
-from ...solvers.base import Path, Result, printer
-from ...solvers.least_squares import LeastSquares
+from ...solvers.base import LeastSquares, Path, Result, printer
 from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.signed_forward import SignedForward

@@ -16,8 +16,7 @@ import numpy as np
 from ..._beside import in_double
 from ...design import DesignMatrix
 from ...penalties import L1Inf, row_norms
-from ...solvers.base import Result
-from ...solvers.least_squares import FewRows, LeastSquares, Rows
+from ...solvers.base import FewRows, LeastSquares, Result, Rows
 from ...solvers.paths.block_cd import BlockCD
 from ...solvers.paths.engine import PathEngine
 from ...solvers.paths.group_l21 import GroupL21

@@ -23,8 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...penalties import require
-from ..base import Result
-from ..least_squares import LeastSquares
+from ..base import LeastSquares, Result
 from .engine import PathEngine
 from .entry_newton import newton_entries
 from .norm_newton import ActiveGroups, newton_norms

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...penalties.convex import bound_by_multiples
+from ..base import FewRows, LeastSquares
 from ..engines.group_products import PenalisedGroups
-from ..least_squares import FewRows, LeastSquares
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 from .group_columns import turned_columns
 from .group_descent import descend

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...penalties import L21
-from ..base import Result
+from ..base import LeastSquares, Result
 from ..engines.group_products import PenalisedGroups
-from ..least_squares import LeastSquares
 from .block_model import BlockModel, GroupRows
 from .engine import PathEngine
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._beside import in_double, rows_in_use, write_entries
 from ...penalties import row_norms
-from ..least_squares import FewRows, LeastSquares
+from ..base import FewRows, LeastSquares
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 
 # Singular values below this share of the largest are zero.

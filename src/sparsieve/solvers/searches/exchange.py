@@ -27,8 +27,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ...design import own_passes
-from ..base import Callback, Event, Path, Result
-from ..least_squares import LeastSquares
+from ..base import Callback, Event, LeastSquares, Path, Result
 from .distinct import DistinctSupport
 from .forward import ForwardPath, ForwardSelection
 from .swap_table import TabledSupport

@@ -18,8 +18,7 @@ from scipy.linalg.blas import get_blas_funcs
 
 from ..._wings import load_entry
 from ...design import own_passes
-from ..base import Callback, Event, Path, Result
-from ..least_squares import LeastSquares
+from ..base import Callback, Event, LeastSquares, Path, Result
 from .distinct import DistinctPath
 from .forward_scores import Direction, Features
 

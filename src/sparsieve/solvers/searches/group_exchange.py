@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ...design import DesignMatrix
+from ..base import LeastSquares
 from ..engines.group_products import GroupColumns, solved_blocks, without_columns
-from ..least_squares import LeastSquares
 from .distinct import DistinctSupport
 from .exchange import DROPS_PER_EXCHANGE, MAX_THOROUGH_FEATURES, ExchangeSearch, _Support
 from .forward_scores import RANK_TOL

@@ -21,9 +21,8 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from ...design import own_passes
-from ..base import Callback, Event, Result
+from ..base import Callback, Event, LeastSquares, Result
 from ..engines.group_products import GroupColumns, solved_blocks, without_columns
-from ..least_squares import LeastSquares
 from .forward_scores import RANK_TOL
 from .redundancy import Company
 

@@ -16,8 +16,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ..._beside import to_numpy
 from ...design import own_passes
-from ..base import Callback, Event, Result
-from ..least_squares import LeastSquares
+from ..base import Callback, Event, LeastSquares, Result
 from ..paths.signed import one_sided, signed_minimum
 from .forward import EndRule, ForwardPath, Standing, path_result
 from .forward_scores import RANK_TOL

@@ -8,8 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve.design import as_design
 from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties.convex import ExclusiveL21
-from sparsieve.solvers.base import Event
-from sparsieve.solvers.least_squares import LeastSquares
+from sparsieve.solvers.base import Event, LeastSquares
 from sparsieve.solvers.paths.block_cd import BlockCD
 
 from ...studies.exhibits import Exhibit

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ....penalties import SquaredL21, critical_strength, row_norms
-from ....solvers.base import Callback, Event, Result, relative
-from ....solvers.least_squares import LeastSquares, Rows
+from ....solvers.base import Callback, Event, LeastSquares, Result, Rows, relative
 
 # An iteration that lowers the objective by a smaller share has come to rest.
 MIN_DECREASE = 1e-12

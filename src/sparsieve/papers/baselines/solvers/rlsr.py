@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....penalties import L21, SquaredL21, critical_strength, row_norms
-from ....solvers.base import Callback, Event, Result, relative
-from ....solvers.least_squares import FewRows, LeastSquares, Rows
+from ....solvers.base import Callback, Event, FewRows, LeastSquares, Result, Rows, relative
 from ....solvers.paths.block_cd import BlockCD
 
 # Strengths tried before the l2,1 problems are solved more sharply, and how often that is done.

@@ -18,9 +18,8 @@ from scipy import linalg
 
 from ...._beside import rows_in_use
 from ....penalties import row_norms
-from ....solvers.base import Callback, Event, Result, relative
+from ....solvers.base import Callback, Event, LeastSquares, Result, Rows, relative
 from ....solvers.exact.support_values import rounding
-from ....solvers.least_squares import LeastSquares, Rows
 
 # A step that changes the support must decrease the objective by this share of what a quadratic
 # model promises; one that does not is shortened by the second factor.
