@@ -17,8 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .base import CoxData, Loss, sample_weights
-from .risk_sums import (
+from ._cox_kernels import (
     LOG_LEVEL,
     MAX_STRATA,
     least_terms,
@@ -26,6 +25,7 @@ from .risk_sums import (
     sums_of_blocks,
     sums_of_terms,
 )
+from .base import CoxData, Loss, sample_weights
 
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
