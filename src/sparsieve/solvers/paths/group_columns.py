@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from ...design import DesignMatrix
-from .quadratic import ranges
+from .quadratic_model import ranges
 
 # Bytes of columns that are turned at a time.
 BLOCK_BYTES = 1 << 25

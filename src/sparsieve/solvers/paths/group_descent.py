@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from .quadratic import block_norms
+from .quadratic_model import block_norms
 
 MEMORY = 5  # sweeps that the extrapolation combines
 # Share of the trace that is added to the products of steps, which may be dependent.

@@ -14,7 +14,7 @@ from ..losses.expansion import CompiledExpansion, Expansion
 from . import many_outputs
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, is_doubtful
 from .proximal_newton import ModelHessian, Point, proximal_newton
-from .quadratic import ranges
+from .quadratic_model import ranges
 
 if TYPE_CHECKING:
     from .likelihood import PenalisedLikelihood

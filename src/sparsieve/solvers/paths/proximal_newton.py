@@ -14,8 +14,7 @@ import numpy as np
 
 from ..losses.expansion import Expansion, usual_length
 from .free import settle
-from .quadratic import block_norms, block_spectra, ranges
-from .quadratic_model import minimise
+from .quadratic_model import block_norms, block_spectra, minimise, ranges
 
 # Of the relative gap on the working set: how well the quadratic model of one step is solved.
 MODEL_SHARE = 0.03

@@ -12,14 +12,247 @@ over a block is known but for its norm, which is the root of one equation.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from scipy.linalg import lapack
 
-from .quadratic import block_norms
+from ..._numba import PART, VIEWS, compiled
+
+# What is added to unit diagonals, one after the other, until a matrix can be factorised.
+JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
+
+
+def ranges(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The numbers from each first on, so many of each, one range after the other."""
+    if len(sizes) == sizes.sum():
+        return firsts
+    ends = np.cumsum(sizes)
+    return np.repeat(firsts - ends + sizes, sizes) + np.arange(ends[-1])
+
+
+def block_norms(W: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """||W_b|| of every block b of rows, from ``starts[b]`` to the start of the next."""
+    if W.shape[1] == 1 and len(W) == len(starts) - 1:
+        return np.abs(W[:, 0])
+    squares = np.einsum("jk,jk->j", W, W)
+    if len(squares) > len(starts) - 1:
+        squares = np.add.reduceat(squares, starts[:-1])
+    return np.sqrt(squares)
+
+
+def block_spectra(A: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors, as rows, of blocks of these sizes on the diagonal of A.
+
+    All of one block after those of the other; the third array says where eigenvectors begin.
+    """
+    if len(A) == len(sizes):
+        return np.maximum(A.diagonal(), 0.0), np.ones(len(A)), np.arange(len(A) + 1)
+    starts = np.cumsum(sizes) - sizes
+    offsets = np.append(0, np.cumsum(sizes**2))
+    values, vectors = np.empty(len(A)), np.ones(int(offsets[-1]))
+    for p in np.unique(sizes).tolist():
+        these = np.flatnonzero(sizes == p)
+        rows = starts[these][:, None] + np.arange(p)
+        found, Q = np.linalg.eigh(A[rows[:, :, None], rows[:, None, :]])
+        values[rows] = np.maximum(found, 0.0)
+        places = offsets[these][:, None] + np.arange(p * p)
+        vectors[places] = Q.transpose(0, 2, 1).reshape(len(these), -1)
+    return values, vectors, offsets
+
+
+def factorise(system: np.ndarray) -> np.ndarray | None:
+    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
+
+    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
+    is added to these where copies of columns and rounding have left less than nothing.
+    """
+    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    scaled = system / sizes / sizes[:, None]
+    for jitter in JITTERS:
+        scaled[np.diag_indices_from(scaled)] += jitter
+        L, failed = lapack.dpotrf(scaled, lower=1)
+        if not failed and np.isfinite(L).all():
+            return np.asarray(sizes[:, None] * L)
+    return None
+
+
+def solve_semidefinite(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+    """The solution of a positive semidefinite system, or None where it has none."""
+    if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
+        return np.asarray(target / system[0, 0])
+    L = factorise(system)
+    if L is None:
+        return None
+    found, _ = lapack.dpotrs(L, target, lower=1)
+    return np.asarray(found) if np.isfinite(found).all() else None
+
+
+FAST_MATH = {"fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
+# Directions whose curvature is below this share of the largest of a block are flat.
+FLAT = 1e-12
+# Newton steps for the norm of a block, and the share of it by which the last one may be off.
+MAX_ROOT_STEPS, ROOT_TOL = 50, 1e-13
+
+
+@compiled(**VIEWS, **FAST_MATH)
+def sweeps(A, w, g, values, costs, scale, n_sweeps):
+    """Minimise over one place after the other, where blocks are single places of one output.
+
+    Places at zero come in the first and last sweep only. Returns the largest violation of an
+    optimality condition, as a share of the cost: of places with weight or without cost, and of all.
+    """
+    for sweep in range(n_sweeps):
+        moved = False
+        for i in range(len(w)):
+            here, cost = w[i], costs[i]
+            if (0 < sweep < n_sweeps - 1 and here == 0.0 and cost > 0.0) or values[i] <= 0.0:
+                continue
+            pull = values[i] * here - g[i]
+            new = 0.0
+            if pull > cost:
+                new = (pull - cost) / values[i]
+            elif pull < -cost:
+                new = (pull + cost) / values[i]
+            change = new - here
+            if change != 0.0:
+                moved, w[i], row = True, new, A[i]
+                for j in range(len(g)):
+                    g[j] += change * row[j]
+        if not moved:
+            break
+    worst, entering = 0.0, 0.0
+    for i in range(len(w)):
+        cost = costs[i]
+        if w[i] == 0.0 and cost > 0.0:
+            off = abs(g[i]) / cost - 1.0
+            entering = off if off > entering else entering
+        else:
+            off = abs(g[i] + cost if w[i] > 0.0 else g[i] - cost) / (cost if cost > 0.0 else scale)
+            worst = off if off > worst else worst
+    return worst, worst if worst > entering else entering
+
+
+@compiled(**PART, **VIEWS, **FAST_MATH)
+def norm(W):
+    """||W||_F."""
+    square = 0.0
+    for k in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            square += W[k, i] * W[k, i]
+    return sqrt(square)
+
+
+@compiled(**PART, **VIEWS, **FAST_MATH)
+def root(squares, values, scales, cost, t):
+    """The norm t of a block's minimiser: sum_ki squares_ki / (scales_k values_i t + cost)^2 = 1.
+
+    The inverse root of that sum is increasing and concave in t: Newton's method comes from below
+    from its second step on.
+    """
+    for _ in range(MAX_ROOT_STEPS):
+        total, slope = 0.0, 0.0
+        for k in range(len(scales)):
+            for i in range(len(values)):
+                value = scales[k] * values[i]
+                part = value * t + cost
+                term = squares[k, i] / (part * part)
+                total += term
+                slope += term * value / part
+        step = total * (sqrt(total) - 1.0) / slope
+        t = max(t + step, 0.0)
+        if not abs(step) > ROOT_TOL * t:
+            break
+    return t
+
+
+@compiled(**PART, **VIEWS, **FAST_MATH)
+def block_step(W, G, values, vectors, scales, cost, V, squares):
+    """What to add to a block W of gradient G, in V; whether that is anything."""
+    n_outputs, p = W.shape
+    size = norm(W)
+    if size == 0.0 and norm(G) <= cost:
+        return False
+    top = values[p - 1]
+    if top <= 0.0:
+        return False
+    # In the coordinates of the eigenvectors: the block there, and what its minimiser goes along.
+    total = 0.0
+    for i in range(p):
+        for k in range(n_outputs):
+            here, slope = W[k, i], G[k, i]
+            if p > 1:
+                here, slope = 0.0, 0.0
+                for j in range(p):
+                    here += vectors[i * p + j] * W[k, j]
+                    slope += vectors[i * p + j] * G[k, j]
+            V[k, p + i] = here
+            V[k, i] = scales[k] * values[i] * here - slope
+            squares[k, i] = V[k, i] * V[k, i]
+            total += squares[k, i]
+    t = 0.0
+    if total > cost * cost and cost > 0.0:
+        t = (sqrt(total) - cost) / top  # were all values the largest
+        if p > 1 or n_outputs > 1:
+            t = root(squares, values, scales, cost, max(t, size))
+    for i in range(p):
+        for k in range(n_outputs):
+            value, factor = scales[k] * values[i], 0.0
+            if cost > 0.0:
+                factor = t / (value * t + cost)
+            elif values[i] > FLAT * top:
+                factor = 1.0 / value
+            here = V[k, i] * factor
+            if cost == 0.0 and values[i] <= FLAT * top:
+                here = V[k, p + i]
+            V[k, p + i] = here
+    moved = False
+    for k in range(n_outputs):
+        for j in range(p):
+            new = V[k, p + j]
+            if p > 1:
+                new = 0.0
+                for i in range(p):
+                    new += V[k, p + i] * vectors[i * p + j]
+            V[k, j] = new - W[k, j]
+            moved = moved or V[k, j] != 0.0
+    return moved
+
+
+@compiled(**VIEWS, **FAST_MATH)
+def block_sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_sweeps, V, squares):
+    """Minimise over one block after the other; blocks at zero in the first and last sweep only.
+
+    ``V`` and ``squares`` are space for two numbers and one per output and place of a block.
+    """
+    n_outputs, n_places = W.shape
+    for sweep in range(n_sweeps):
+        moved = False
+        for b in range(len(costs)):
+            first, last = starts[b], starts[b + 1]
+            own = W[:, first:last]
+            if 0 < sweep < n_sweeps - 1 and norm(own) == 0.0 and costs[b] > 0.0:
+                continue
+            vector = vectors[offsets[b] : offsets[b + 1]]
+            if not block_step(
+                own, G[:, first:last], values[first:last], vector, scales, costs[b], V, squares
+            ):
+                continue
+            moved = True
+            for k in range(n_outputs):
+                for i in range(first, last):
+                    change = V[k, i - first]
+                    W[k, i] += change
+                    change *= scales[k]
+                    for j in range(n_places):
+                        G[k, j] += change * A[i, j]
+        if not moved:
+            break
+
 
 # Directions whose curvature is below this share of their own before other directions took part of
 # it are flat.
-FLAT = 1e-12
 # How much of the parabola above a norm is added to its curvature until a step pays, that is, until
 # it gains this share of what it promises.
 DAMPINGS, MIN_GAIN_SHARE = (0.0, 0.01, 0.1, 1.0), 0.1
@@ -44,8 +277,6 @@ def minimise(
     tol: float,
 ) -> None:
     """Sweeps, and Newton steps in turn where there is one output, until no block is off by tol."""
-    from ._quadratic_kernels import block_sweeps, sweeps
-
     n_outputs, n_places = W.shape
     w, g = W[0], G[0]
     if n_outputs == 1 and n_places == len(costs):
