@@ -11,7 +11,7 @@ from sparsieve.design.views import Scaled
 from sparsieve.penalties.convex import L21
 from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.engines.group_products import group_ranks
-from sparsieve.solvers.paths._group_cd_kernels import block_norm
+from sparsieve.solvers.paths.group_descent import block_norm
 from sparsieve.solvers.paths.group_l21 import GroupL21
 
 
