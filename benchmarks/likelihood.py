@@ -26,7 +26,7 @@ import numpy as np  # isort: skip  (after common, which sets the number of threa
 from sparsieve.design import as_design
 from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.separable import Logistic
-from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
+from sparsieve.solvers.paths.newton_set import LikelihoodL21, PenalisedLikelihood
 from sparsieve.solvers.searches.likelihood_forward import (
     LikelihoodForward,
     explainable,

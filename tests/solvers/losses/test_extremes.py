@@ -13,7 +13,7 @@ from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.multinomial import Multinomial
 from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial
 from sparsieve.solvers.paths.free import check_bounds
-from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
+from sparsieve.solvers.paths.newton_set import LikelihoodL21, PenalisedLikelihood
 from sparsieve.solvers.paths.quadratic_model import block_spectra, minimise
 from sparsieve.solvers.searches.likelihood_neighbours import RidgeLikelihood
 from sparsieve.solvers.searches.ridge_fit import ridge_fit

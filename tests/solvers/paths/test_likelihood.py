@@ -13,7 +13,7 @@ from sparsieve.solvers.losses.base import Loss
 from sparsieve.solvers.losses.cox import Cox, Survival
 from sparsieve.solvers.losses.multinomial import Multinomial
 from sparsieve.solvers.losses.separable import Huber, Logistic, NegativeBinomial, Poisson
-from sparsieve.solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
+from sparsieve.solvers.paths.newton_set import LikelihoodL21, PenalisedLikelihood
 
 
 def case(n, d):

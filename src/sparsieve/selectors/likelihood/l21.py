@@ -14,8 +14,7 @@ from ..._checks import check_real
 from ..._saved import Maybe
 from ...solvers.base import Path, Result
 from ...solvers.losses.cox import Cox
-from ...solvers.paths.likelihood import LikelihoodL21, PenalisedLikelihood
-from ...solvers.paths.newton_set import GroupCoefficients
+from ...solvers.paths.newton_set import GroupCoefficients, LikelihoodL21, PenalisedLikelihood
 from ...solvers.paths.signed import SignedLikelihood, SignedProblem
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import Columns, FeatureScores, TrainingData

@@ -20,8 +20,13 @@ from ..base import Result
 from ..losses.base import Loss
 from .engine import Iterate, PathEngine
 from .free import minimise_free
-from .likelihood import LikelihoodL21, PenalisedLikelihood
-from .newton_set import GroupCoefficients, LikelihoodModel, Point
+from .newton_set import (
+    GroupCoefficients,
+    LikelihoodL21,
+    LikelihoodModel,
+    PenalisedLikelihood,
+    Point,
+)
 from .rows_model import RowsModel
 
 # A feature enters where the gradient exceeds its price by this share of the largest product.
