@@ -9,8 +9,8 @@ from sparsieve.design.standardise import standardise_columns
 from sparsieve.design.views import Deflated
 from sparsieve.penalties.convex import L21
 from sparsieve.solvers.base import LeastSquares
+from sparsieve.solvers.paths.block_cd import GroupL21
 from sparsieve.solvers.paths.group_columns import PackedColumns, turned_columns
-from sparsieve.solvers.paths.group_l21 import GroupL21
 
 
 @pytest.mark.parametrize("nearly", [0.0, 1e-9])

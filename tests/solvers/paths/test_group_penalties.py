@@ -9,8 +9,7 @@ from sparsieve.design import SparseDesign, as_design
 from sparsieve.penalties.concave import MCP
 from sparsieve.penalties.convex import L21, SparseGroup
 from sparsieve.solvers.base import LeastSquares
-from sparsieve.solvers.paths.block_cd import BlockCD
-from sparsieve.solvers.paths.group_l21 import GroupL21
+from sparsieve.solvers.paths.block_cd import BlockCD, GroupL21
 
 
 def data(seed, n, sizes, n_outputs):

@@ -17,9 +17,8 @@ from ..._beside import in_double
 from ...design import DesignMatrix
 from ...penalties import L1Inf, row_norms
 from ...solvers.base import FewRows, LeastSquares, Result, Rows
-from ...solvers.paths.block_cd import BlockCD
+from ...solvers.paths.block_cd import BlockCD, GroupL21
 from ...solvers.paths.engine import PathEngine
-from ...solvers.paths.group_l21 import GroupL21
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
 from ..groups import PenalisedChoices
