@@ -28,8 +28,7 @@ import numpy as np
 
 from ...design import DesignMatrix, own_passes
 from ..base import Callback, Event, LeastSquares, Path, Result
-from .distinct import DistinctSupport
-from .forward import ForwardPath, ForwardSelection
+from .forward import DistinctSupport, ForwardPath, ForwardSelection
 from .forward_scores import RANK_TOL
 from .redundancy import Redundancy
 from .swap_table import TabledSupport

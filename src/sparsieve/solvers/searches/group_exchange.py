@@ -19,8 +19,8 @@ from scipy.linalg.lapack import dpstrf
 from ...design import DesignMatrix
 from ..base import LeastSquares
 from ..engines.group_products import GroupColumns, solved_blocks, without_columns
-from .distinct import DistinctSupport
 from .exchange import DROPS_PER_EXCHANGE, MAX_THOROUGH_FEATURES, ExchangeSearch, _Support
+from .forward import DistinctSupport
 from .forward_scores import RANK_TOL
 from .group_forward import SAFE_RIDGE
 
