@@ -17,13 +17,17 @@ from ..preprocessing.steps import Imputer
 from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, compare_relations
 from ..selectors.least_squares import RidgeForwardSelector
 from ..selectors.trees import BoostedTreesSelector
-from ..validation.containers import plain_matrix, plain_vector
+from ..validation.containers import (
+    check_finite_target,
+    plain_matrix,
+    plain_vector,
+    with_usual_columns,
+)
 from ..validation.dataframes import open_frame
 from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target
-from ..validation.values import check_finite_target, with_usual_columns
 from . import findings as sentences
 from .columns import (
     CHANCE,

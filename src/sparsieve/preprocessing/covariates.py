@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import format_names, suggestion, warn_user
 from .._saved import Savable
 from .._text import listed_names
+from ..validation.containers import check_finite
 from ..validation.dataframes import open_frame
 from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
 from ..validation.raw_tables import make_plan
-from ..validation.values import check_finite
 from .steps import STRATEGIES, Imputer, Log1p, LogCPM, _Step
 from .table import column_names, is_anndata, obs_column
 

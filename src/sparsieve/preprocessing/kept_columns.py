@@ -17,7 +17,7 @@ from .._checks import format_names, warn_user
 from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
 from ..selectors.origins import call_with_views
-from ..validation.containers import plain_matrix
+from ..validation.containers import check_finite, plain_matrix
 from ..validation.dataframes import check_names, make_frame, open_frame, rename_to_text
 from ..validation.external import in_memory
 from ..validation.raw_columns import (
@@ -28,7 +28,6 @@ from ..validation.raw_columns import (
     values_of_array,
     values_of_frame,
 )
-from ..validation.values import check_finite
 from .covariates import BesideCovariates
 from .encoding import as_numbers
 from .steps import Imputer, Log1p

@@ -13,8 +13,8 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, code_columns
 from ..solvers.losses.separable import Poisson
+from ..validation.containers import with_usual_columns
 from ..validation.samples import group_codes
-from ..validation.values import with_usual_columns
 from .folds import Fold, make_folds
 from .likelihood_models import LikelihoodRidge
 from .softmax import SoftmaxRegression

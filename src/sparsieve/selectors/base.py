@@ -21,7 +21,7 @@ from .._sklearn import clone_parametrized, get_output_config
 from ..design import external_design, own_passes
 from ..solvers.base import Result
 from ..validation.columns import FixedColumns
-from ..validation.containers import plain_matrix
+from ..validation.containers import naming_arguments, plain_matrix
 from ..validation.external import (
     check_in_memory,
     check_same_features,
@@ -30,7 +30,6 @@ from ..validation.external import (
     native_indices,
 )
 from ..validation.training_data import Capabilities, TrainingData, training_data
-from ..validation.values import naming_arguments
 from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes

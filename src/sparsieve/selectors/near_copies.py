@@ -23,10 +23,10 @@ from .._checks import check_real
 from ..design import DesignMatrix, as_design, external_design, standardise_columns
 from ..penalties import row_norms
 from ..solvers.searches.redundancy import Company, Redundancy
+from ..validation.containers import with_usual_columns
 from ..validation.external import check_same_features
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData, transform_data
-from ..validation.values import with_usual_columns
 from .feature_scores import FeatureScores
 from .groups import group_bases
 from .preparation import Prepared, find_groups, of_several_columns

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from .._checks import warn_user
 from ..design import Coded, RowBlockedDesign
+from .containers import check_target_size
 from .reading import (
     distinct,
     is_categorical,
@@ -29,7 +30,6 @@ from .survival import (
     may_be_survival,
     survival_parts,
 )
-from .values import check_target_size
 
 TASKS = ("auto", "classification", "regression", "counts", "survival")
 NO_TARGET = "unsupervised"  # what the task is called where y is not looked at

@@ -15,19 +15,20 @@ from ..design import DesignMatrix, as_design
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
 from .columns import FixedColumns
-from .containers import plain_matrix, plain_vector
+from .containers import (
+    canonical,
+    check_finite_target,
+    checked_values,
+    naming_arguments,
+    plain_matrix,
+    plain_vector,
+    with_usual_columns,
+)
 from .external import check_same_device, checked_design, resolved_place
 from .feature_groups import FeatureGroups
 from .samples import combined_weights, positive_weights
 from .survival import as_survival
 from .target import Target, estimator_target, requested_task
-from .values import (
-    canonical,
-    check_finite_target,
-    checked_values,
-    naming_arguments,
-    with_usual_columns,
-)
 
 
 class Capabilities:

@@ -25,14 +25,13 @@ from ...selectors.base import BaseSelector
 from ...selectors.groups import takes_groups, with_feature_groups
 from ...selectors.methods import as_selector
 from ...selectors.near_copies import with_max_correlation
-from ...validation.containers import plain_matrix, plain_vector
+from ...validation.containers import canonical, check_finite_target, plain_matrix, plain_vector
 from ...validation.dataframes import frame_library
 from ...validation.feature_groups import FeatureGroups
 from ...validation.feature_groups import feature_groups as read_groups
 from ...validation.reading import is_categorical, read_task
 from ...validation.survival import check_informative, is_survival
 from ...validation.target import TASKS, Target, check_varies
-from ...validation.values import canonical, check_finite_target
 
 # Fast ones of different families, in this order as far as they take the data: greedy and convex
 # least squares, one feature at a time, relevance against redundancy, neighbours, large margins;

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..._checks import format_names
 from ...memory import machine_memory
-from ...validation.values import check_sparse
+from ...validation.containers import check_sparse
 from .errors import DataError, check_fits, explain_failure
 from .labels import Column, convert_values, not_a_column, read_target
 from .names import check_unique, decode_name, dropped_names, number_names

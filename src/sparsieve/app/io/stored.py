@@ -87,7 +87,7 @@ def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
 def _sound(X: Any) -> Any:
     """The matrix, if its indices stay inside: what is done next with others may crash."""
     if hasattr(X, "check_format"):
-        from ...validation.values import check_sparse  # which needs scikit-learn
+        from ...validation.containers import check_sparse  # which needs scikit-learn
 
         check_sparse(X)
     return X
