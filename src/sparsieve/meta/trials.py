@@ -17,9 +17,9 @@ from ..selectors.around import last_step
 from ..selectors.likelihood.base import LikelihoodSelector
 from ..validation.containers import plain_vector
 from ..validation.external import is_on_device
-from ..validation.samples import group_codes
 from ..validation.survival import is_survival
 from ..validation.target import Target
+from ..validation.training_data import group_codes
 
 # Numbers of features that are tried at most: selections people look at are rarely longer.
 MOST = 100

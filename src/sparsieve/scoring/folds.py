@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from ..validation.samples import group_codes
+from ..validation.training_data import group_codes
 
 # How often the data of one call may be lost with a worker of a cluster.
 MAX_LOST_WORKERS = 5

@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, code_columns
 from ..solvers.losses.separable import Poisson
 from ..validation.containers import with_usual_columns
-from ..validation.samples import group_codes
+from ..validation.training_data import group_codes
 from .folds import Fold, make_folds
 from .likelihood_models import LikelihoodRidge
 from .softmax import SoftmaxRegression

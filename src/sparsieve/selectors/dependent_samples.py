@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._saved import Maybe
-from ..validation.samples import group_codes
-from ..validation.training_data import TrainingData
+from ..validation.training_data import TrainingData, group_codes
 
 
 def codes_of_samples(data: TrainingData, groups: Any) -> np.ndarray | None:

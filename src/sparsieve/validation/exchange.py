@@ -40,7 +40,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.special import gammaln
 
-from .samples import group_codes
+from .training_data import group_codes
 
 MIN_PER_STRATUM = 5  # samples with the same covariates, on average, that exchange among each other
 
