@@ -68,7 +68,7 @@ def test_names_reach_table_view_and_report(tmp_path):
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
 def test_backed_files_are_read_by_blocks(form, tmp_path, monkeypatch):
-    monkeypatch.setattr("sparsieve.validation.external._BLOCK", 1000)
+    monkeypatch.setattr("sparsieve.validation.columns._BLOCK", 1000)
     data = cells(form)
     data.write_h5ad(tmp_path / "d.h5ad")
     backed = anndata.read_h5ad(tmp_path / "d.h5ad", backed="r")

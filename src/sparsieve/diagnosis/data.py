@@ -17,6 +17,7 @@ from ..preprocessing.steps import Imputer
 from ..scoring.relation import MAX_FEATURES, MIN_SAMPLES, compare_relations
 from ..selectors.least_squares import RidgeForwardSelector
 from ..selectors.trees import BoostedTreesSelector
+from ..validation.columns import check_in_memory, in_memory
 from ..validation.containers import (
     check_finite_target,
     plain_matrix,
@@ -24,7 +25,6 @@ from ..validation.containers import (
     with_usual_columns,
 )
 from ..validation.dataframes import open_frame
-from ..validation.external import check_in_memory, in_memory
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival
 from ..validation.target import Target, encode_target

@@ -18,9 +18,8 @@ from ..selectors.base import BaseSelector, Count
 from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.methods import as_selector
-from ..validation.columns import FixedColumns, pass_fixed_columns
+from ..validation.columns import FixedColumns, is_on_device, pass_fixed_columns
 from ..validation.containers import plain_vector
-from ..validation.external import is_on_device
 from ..validation.feature_groups import by_place
 from ..validation.target import Target, with_task
 from .progress import CallbackSupportMixin

@@ -24,8 +24,7 @@ from ..scoring.ridge_path import default_scoring
 from ..scoring.scorers import Score, finite_folds, one_score, warn_ignored_weights
 from ..selectors.around import check_predicts
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
-from ..validation.columns import FixedColumns
-from ..validation.external import is_on_device
+from ..validation.columns import FixedColumns, is_on_device
 from ..validation.target import check_varies, with_task
 from .base import check_weighted_classes, count_jobs, route_arguments
 from .final_model import FinalModel

@@ -26,7 +26,7 @@ from ..selectors.around import for_numbers_only, last_step, predicts_classes, pr
 from ..selectors.base import TrainingData
 from ..selectors.kinds import with_kind
 from ..selectors.origins import call_with_views
-from ..validation.external import check_same_features, is_tensor
+from ..validation.columns import check_same_features, is_tensor
 from ..validation.training_data import transform_data
 from .base import MetaSelector, request_weights
 

@@ -28,9 +28,8 @@ from sklearn.utils.validation import check_consistent_length
 from .._checks import warn_user
 from .._sklearn import check_method_params
 from ..scoring.outcomes import read_ranking
-from ..validation.columns import FixedColumns
+from ..validation.columns import FixedColumns, take_rows
 from ..validation.containers import plain_vector
-from ..validation.external import take_rows
 from ..validation.target import Target
 from .base import redraw_seeds
 from .trials import is_learnable

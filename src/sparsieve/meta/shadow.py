@@ -22,10 +22,9 @@ from ..scoring.folds import one_by_one
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import last_step, weight_arguments
 from ..selectors.base import FeatureScores, RandomState, TrainingData
-from ..validation.columns import BY_NAME
+from ..validation.columns import BY_NAME, is_tensor
 from ..validation.containers import plain_vector
 from ..validation.exchange import Exchange
-from ..validation.external import is_tensor
 from ..validation.target import with_task
 from .base import MetaSelector, check_open, check_single_features, count_jobs, redraw_seeds
 

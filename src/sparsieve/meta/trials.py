@@ -15,8 +15,8 @@ from .._checks import check_choice, check_integer, warn_user
 from ..scoring.folds import Fold, make_folds, overlap, torn_groups
 from ..selectors.around import last_step
 from ..selectors.likelihood.base import LikelihoodSelector
+from ..validation.columns import is_on_device
 from ..validation.containers import plain_vector
-from ..validation.external import is_on_device
 from ..validation.survival import is_survival
 from ..validation.target import Target
 from ..validation.training_data import group_codes

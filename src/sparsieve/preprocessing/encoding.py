@@ -11,7 +11,7 @@ import numpy as np
 from .._checks import check_integer, check_real, format_names
 from ..design import external_design
 from ..selectors.groups import with_feature_groups
-from ..validation.columns import BY_NAME, columns_mask
+from ..validation.columns import BY_NAME, columns_mask, in_memory
 from ..validation.dataframes import (
     check_kinds,
     frame_library,
@@ -21,7 +21,6 @@ from ..validation.dataframes import (
     open_frame,
     rename_to_text,
 )
-from ..validation.external import in_memory
 from ..validation.feature_groups import asks_for_marks
 from ..validation.feature_groups import feature_groups as groups_given
 from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from ..validation.columns import is_tensor
 from ..validation.containers import plain_vector
 from ..validation.dataframes import check_names, native, open_frame
-from ..validation.external import is_tensor
 from ..validation.survival import as_survival, is_survival
 from ..validation.training_data import check_weights
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING

@@ -17,9 +17,9 @@ from .._checks import format_names, warn_user
 from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
 from ..selectors.origins import call_with_views
+from ..validation.columns import in_memory
 from ..validation.containers import check_finite, plain_matrix
 from ..validation.dataframes import check_names, make_frame, open_frame, rename_to_text
-from ..validation.external import in_memory
 from ..validation.raw_columns import (
     NUMBER,
     VALUE,

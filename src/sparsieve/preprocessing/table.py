@@ -10,8 +10,8 @@ import numpy as np
 
 from .._checks import format_names, suggestion
 from .._files import DataError
+from ..validation.columns import in_memory
 from ..validation.dataframes import open_frame
-from ..validation.external import in_memory
 from ..validation.feature_groups import by_place
 from ..validation.raw_columns import TEXT, RawColumn, output_places
 from ..validation.written import is_gap

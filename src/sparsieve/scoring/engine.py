@@ -23,8 +23,8 @@ from sklearn.preprocessing import StandardScaler
 from .._sklearn import check_method_params
 from ..design import DesignMatrix
 from ..selectors.origins import call_with_views, check_in_place
+from ..validation.columns import is_tensor, take_rows
 from ..validation.containers import check_finite
-from ..validation.external import is_tensor, take_rows
 from .likelihood_models import LikelihoodRidge
 from .metrics import classification_scores, losses_by_strength, regression_scores
 from .models import KINDS, MODELS, area, class_votes

@@ -23,9 +23,9 @@ from ..preprocessing.kept_columns import (
 from ..scoring.folds import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags, weight_arguments, without_routing
+from ..validation.columns import is_tensor
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, make_frame, open_frame, rename_to_text
-from ..validation.external import is_tensor
 from ..validation.survival import as_survival
 from .calibrated import CalibratedModel
 from .covariates import is_in_memory, pad_columns

@@ -30,9 +30,9 @@ from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import call_with_views, check_in_place
 from ..selectors.signs import check_keeps_signs, prescribes_signs
+from ..validation.columns import check_in_memory
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library
-from ..validation.external import check_in_memory
 from ..validation.reading import is_categorical
 from ..validation.target import check_varies, training_task
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING

@@ -20,15 +20,15 @@ from .._cost import announce
 from .._sklearn import clone_parametrized, get_output_config
 from ..design import external_design, own_passes
 from ..solvers.base import Result
-from ..validation.columns import FixedColumns
-from ..validation.containers import naming_arguments, plain_matrix
-from ..validation.external import (
+from ..validation.columns import (
+    FixedColumns,
     check_in_memory,
     check_same_features,
     format_output,
     is_tensor,
     native_indices,
 )
+from ..validation.containers import naming_arguments, plain_matrix
 from ..validation.training_data import Capabilities, TrainingData, training_data
 from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores

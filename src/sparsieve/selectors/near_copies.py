@@ -23,8 +23,8 @@ from .._checks import check_real
 from ..design import DesignMatrix, as_design, external_design, standardise_columns
 from ..penalties import row_norms
 from ..solvers.searches.redundancy import Company, Redundancy
+from ..validation.columns import check_same_features
 from ..validation.containers import with_usual_columns
-from ..validation.external import check_same_features
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData, transform_data
 from .feature_scores import FeatureScores

@@ -18,7 +18,7 @@ from .._sklearn import check_sample_weight
 from ..design import DesignMatrix, as_design
 from ..design.dense import DenseDesign
 from ..design.sparse import SparseDesign
-from .columns import FixedColumns
+from .columns import FixedColumns, check_same_device, checked_design, resolved_place
 from .containers import (
     canonical,
     check_finite_target,
@@ -28,7 +28,6 @@ from .containers import (
     plain_vector,
     with_usual_columns,
 )
-from .external import check_same_device, checked_design, resolved_place
 from .feature_groups import FeatureGroups
 from .survival import as_survival
 from .target import Target, estimator_target, requested_task
@@ -272,7 +271,7 @@ class TrainingData:
     def samples(self) -> tuple[Any, Any]:
         """(X, y) as :meth:`arrays`, for who fits others on some of the samples.
 
-        X on a device is its design, whose rows :func:`~sparsieve.validation.external.take_rows`
+        X on a device is its design, whose rows :func:`~sparsieve.validation.columns.take_rows`
         takes without a copy. All of its values are looked at here.
         """
         design: Any = self.design

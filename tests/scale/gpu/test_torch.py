@@ -19,7 +19,7 @@ from sparsieve.scale.gpu import host_streaming as streamed  # noqa: E402
 from sparsieve.scale.gpu import tensor as tensors  # noqa: E402
 from sparsieve.scale.gpu.row_view import TensorRows  # noqa: E402
 from sparsieve.scale.gpu.tensor import ScaledTensor, TensorDesign  # noqa: E402
-from sparsieve.validation.external import check_same_device  # noqa: E402
+from sparsieve.validation.columns import check_same_device  # noqa: E402
 
 if "conformance" not in sys.modules:
     spec = importlib.util.spec_from_file_location(

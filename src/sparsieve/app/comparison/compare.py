@@ -31,7 +31,7 @@ from ...scoring.ridge_path import default_scoring
 from ...scoring.scorers import Score, finite_folds, warn_ignored_weights
 from ...selectors.around import group_arguments, weight_arguments
 from ...selectors.base import BaseSelector, RandomState
-from ...validation.external import check_in_memory
+from ...validation.columns import check_in_memory
 from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
 from .data import ComparisonData, contenders, keep_groups

@@ -19,7 +19,7 @@ from ..._checks import suggestion
 from ..._files import replacing
 from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
-from ...validation.external import in_memory
+from ...validation.columns import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .columnar import arrow_values
 from .errors import DataError, TargetNeededError, check_fits, explain_failure
