@@ -1,7 +1,6 @@
 """The ways of the exact search, which data alone would choose between."""
 
 from sparsieve.solvers.exact import branch_and_bound as exact
-from sparsieve.solvers.exact import leaps
 
 # All supports, leaps and bounds to the end, the relaxation, a mixture.
 WAYS = [
@@ -15,4 +14,4 @@ WAYS = [
 def search_as(way, monkeypatch):
     """Make exact searches go this way."""
     for name, value in WAYS[way % len(WAYS)].items():
-        monkeypatch.setattr(leaps if name == "MAX_LEAVES" else exact, name, value)
+        monkeypatch.setattr(exact, name, value)

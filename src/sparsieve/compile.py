@@ -22,6 +22,8 @@ from scipy import sparse
 
 __all__ = ["compile_ahead"]
 
+_NOTHING_COMPILED = ("sparsieve.__main__", "sparsieve.app", "sparsieve.scale")
+
 
 def compile_ahead() -> Path | None:
     """Compile every loop for float64 and float32, and keep the results.
@@ -41,7 +43,7 @@ def compile_ahead() -> Path | None:
     ANNOUNCED.said = True  # who calls this knows
 
     for module in walk_packages([str(Path(__file__).parent)], "sparsieve."):
-        if module.name.endswith("_kernels") and "gpu" not in module.name:
+        if not module.name.startswith(_NOTHING_COMPILED):
             import_module(module.name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

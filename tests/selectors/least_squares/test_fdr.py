@@ -289,17 +289,17 @@ def test_nothing_is_claimed_of_noise_and_this_test_would_fail_at_twice_the_level
 
 
 def test_nothing_is_claimed_that_shuffled_targets_allow(case, monkeypatch):
-    from sparsieve.selectors.least_squares import marginal_tests
+    from sparsieve.selectors.least_squares import claim_tests
 
     assert FDRSelector().fit(*case).support_.any()
-    monkeypatch.setattr(marginal_tests, "global_pvalue", lambda *data: 0.3)
+    monkeypatch.setattr(claim_tests, "global_pvalue", lambda *data: 0.3)
     blocked = FDRSelector().fit(*case)
     assert not blocked.support_.any()
     assert blocked.adjusted_pvalues_.min() == 0.3
     assert "some feature explained it equally well in 30 % of cases; at most 10 %" in (
         blocked.verdict_
     )
-    monkeypatch.setattr(marginal_tests, "global_pvalue", lambda *data: 0.07)
+    monkeypatch.setattr(claim_tests, "global_pvalue", lambda *data: 0.07)
     allowed = FDRSelector().fit(*case)
     bound = np.maximum(false_discovery_control(allowed.pvalues_), 0.07)
     np.testing.assert_allclose(allowed.adjusted_pvalues_, bound)

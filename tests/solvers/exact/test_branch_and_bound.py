@@ -7,7 +7,6 @@ import pytest
 
 from sparsieve.design import as_design
 from sparsieve.solvers.exact import branch_and_bound as exact
-from sparsieve.solvers.exact import leaps
 from sparsieve.solvers.exact.best_subsets import BestSubsetSearch
 from sparsieve.solvers.exact.bounds import BoundSearch
 from sparsieve.solvers.exact.branch_and_bound import TooManySupports, Tree
@@ -46,7 +45,7 @@ WAYS = {  # all of them at once, leaps and bounds down to single supports, the r
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     for name, value in WAYS[request.param].items():
-        monkeypatch.setattr(leaps if name == "MAX_LEAVES" else exact, name, value)
+        monkeypatch.setattr(exact, name, value)
     return request.param
 
 
