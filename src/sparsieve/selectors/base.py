@@ -30,9 +30,8 @@ from ..validation.columns import (
 )
 from ..validation.containers import naming_arguments, plain_matrix
 from ..validation.training_data import Capabilities, TrainingData, training_data
-from .convergence import keep_result
 from .feature_scores import FeatureScores as FeatureScores
-from .fitted import FittedAttributes
+from .fitted import FittedAttributes, keep_result
 from .html_repr import ShownInNotebooks
 from .near_copies import SUBSTITUTE, PassesOver, find_substitutes, without_copies
 from .preparation import scores_groups

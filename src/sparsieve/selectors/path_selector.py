@@ -17,8 +17,8 @@ from .._checks import check_integer, check_real
 from ..solvers.base import Callback, Path, Result, printer
 from ..solvers.paths.engine import PathEngine
 from ..validation.feature_groups import FeatureGroups
-from .convergence import GAP
 from .feature_scores import FeatureScores
+from .fitted import GAP
 from .linear import LinearSelector, TrainingData
 
 PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for

@@ -9,7 +9,7 @@ from ..._checks import format_names
 from ...penalties import GROUP_PENALTIES, L21, GroupPenalty
 from ...solvers.paths.signed import SignedL1, SignedLeastSquares
 from ..base import Columns, TrainingData
-from ..convergence import GAP, STATIONARITY
+from ..fitted import GAP, STATIONARITY
 from ..groups import check_weights
 from ..signs import column_signs, prescribes_signs
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
