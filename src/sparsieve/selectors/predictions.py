@@ -6,13 +6,38 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Maybe
 from ..validation.training_data import TrainingData, transform_data
-from .kinds import with_kind
 from .margins import linear_predictors
+
+# What predicts the target of a task; of survival times it is a risk, which is neither.
+KIND_OF_TASK = {
+    "classification": "classifier",
+    "regression": "regressor",
+    "counts": "regressor",
+}
+
+
+def with_kind(tags: Any, task: str | None, *, multi_label: bool = False) -> Any:
+    """Tags of an estimator that predicts the target of this task; None where that is not known.
+
+    Examples
+    --------
+    >>> from sklearn.utils import get_tags
+    >>> from sparsieve import FisherSelector
+    >>> from sparsieve.selectors.predictions import with_kind
+    >>> with_kind(get_tags(FisherSelector()), "counts").estimator_type
+    'regressor'
+    """
+    tags.estimator_type = kind = KIND_OF_TASK.get(task or "")
+    is_classifier, is_regressor = kind == "classifier", kind == "regressor"
+    tags.classifier_tags = ClassifierTags(multi_label=multi_label) if is_classifier else None
+    tags.regressor_tags = RegressorTags() if is_regressor else None
+    return tags
 
 
 def _predicts(selector: Any) -> bool:

@@ -23,9 +23,9 @@ from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...validation.survival import as_survival, is_survival
 from ...validation.training_data import TrainingData, transform_data
-from ..kinds import with_kind
 from ..linear import LinearSelector
 from ..margins import linear_predictors
+from ..predictions import with_kind
 from ..preparation import Units
 from .baselines import Baselines, listed_times, stratum_places
 
