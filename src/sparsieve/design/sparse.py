@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._saved import Savable
+from .._checks import Savable
 from .base import DesignMatrix, Index
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .._checks import warn_user
-from .._saved import Maybe, Savable
+from .._checks import Maybe, Savable, warn_user
 from ..solvers.base import Path, Result
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..._checks import format_names
-from ..._saved import Floats, Ints, Savable
+from ..._checks import Floats, Ints, Savable, format_names
 from ...solvers.losses.cox import Cox
 from ...validation.survival import asked_times, strata_labels
 

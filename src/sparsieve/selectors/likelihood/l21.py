@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._checks import check_real
-from ..._saved import Maybe
+from ..._checks import Maybe, check_real
 from ...solvers.base import Path, Result
 from ...solvers.losses.cox import Cox
 from ...solvers.paths.newton_set import GroupCoefficients, LikelihoodL21, PenalisedLikelihood
