@@ -30,11 +30,11 @@ from ..validation.columns import (
 )
 from ..validation.containers import naming_arguments, plain_matrix
 from ..validation.training_data import Capabilities, TrainingData, training_data
-from .feature_scores import FeatureScores as FeatureScores
 from .fitted import FittedAttributes, keep_result
 from .html_repr import ShownInNotebooks
 from .near_copies import SUBSTITUTE, PassesOver, find_substitutes, without_copies
 from .preparation import scores_groups
+from .ranked import FeatureScores as FeatureScores
 from .ranked import as_frame, selection_columns
 
 # Features that are kept where neither the user nor the model says how many: as many as by

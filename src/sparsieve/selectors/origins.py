@@ -23,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from ..design.parallel_passes import read_only
 from .base import BaseSelector
-from .feature_scores import FeatureScores
+from .ranked import FeatureScores
 
 NO_ORIGIN = -1  # the origin of a column that is the same whatever X holds
 

@@ -17,9 +17,9 @@ from .._checks import check_integer, check_real
 from ..solvers.base import Callback, Path, Result, printer
 from ..solvers.paths.engine import PathEngine
 from ..validation.feature_groups import FeatureGroups
-from .feature_scores import FeatureScores
 from .fitted import GAP
 from .linear import LinearSelector, TrainingData
+from .ranked import FeatureScores
 
 PATH_RATIO = 0.9  # from one strength to the next when only a number of features is asked for
 PATH_END = 1e-3  # weakest strength of that path, relative to the strongest
