@@ -17,7 +17,7 @@ from ...solvers.paths.newton_set import GroupCoefficients, LikelihoodL21, Penali
 from ...solvers.paths.signed import SignedLikelihood, SignedProblem
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import Columns, FeatureScores, TrainingData
-from ..certificates import Certificate, certified_sizes
+from ..claims import Certificate, certified_sizes
 from ..groups import PenalisedChoices
 from ..path_selector import PathSelector, StrengthModel
 from ..signs import column_signs, prescribes_signs
