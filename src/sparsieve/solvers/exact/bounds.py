@@ -20,9 +20,8 @@ import numpy as np
 from ...design import DesignMatrix, in_double
 from ...penalties import row_norms
 from ..base import Result, relative
-from .group_values import GroupValues
 from .relaxation import GramProblem, Relaxed, relax
-from .support_values import EPS, Accuracy, SupportValues, Values
+from .support_values import EPS, Accuracy, GroupValues, SupportValues, Values
 
 # Features taken into the working set at a time, at least, and rounds of growing it.
 MIN_ADDED, MAX_ROUNDS = 10, 60
