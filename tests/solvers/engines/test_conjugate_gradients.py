@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sparsieve.solvers.engines.conjugate_gradients import conjugate_gradients
+from sparsieve.solvers.engines.group_products import conjugate_gradients
 
 
 def system(rng, size=30):

@@ -27,7 +27,7 @@ from scipy.linalg import lapack
 from ...design import DesignMatrix, in_double
 from ...penalties import require, row_norms
 from ...solvers.base import Callback, Event, LeastSquares, Result, Rows, relative
-from ...solvers.engines.conjugate_gradients import conjugate_gradients
+from ...solvers.engines.group_products import conjugate_gradients
 from .dual_preconditioner import CommonMatrix, OwnMatrix, products_for_factor
 
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
