@@ -19,9 +19,8 @@ from .._checks import Bools, Maybe
 from ..scoring.engine import read_columns
 from ..scoring.likelihood_models import LikelihoodRidge
 from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model
-from ..scoring.ridge_path import SizedRidge, default_estimator
+from ..scoring.ridge_path import SizedRidge, default_estimator, trees_estimator
 from ..scoring.scorers import Score, one_score, resolve_scores
-from ..scoring.tree_path import trees_estimator
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.origins import call_with_views

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from ...scoring.tree_path import trees_estimator
+from ...scoring.ridge_path import trees_estimator
 from ...selection.selected_data import SelectedData
 from .elements import Chart, grid, make_chart
 
