@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from sparsieve.scoring.contributions import (
+from sparsieve.selection.explained import (
     boosted_contributions,
     exact_contributions,
     linear_contributions,
