@@ -22,8 +22,7 @@ from ..groups import PenalisedChoices
 from ..path_selector import PathSelector, StrengthModel
 from ..signs import column_signs, prescribes_signs
 from .base import LikelihoodSelector
-from .baselines import Baselines
-from .proof import check_same, ridge_certificate
+from .proof import Baselines, check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
 MANY_CLASSES, CG_PRODUCTS = 100, 30.0
