@@ -18,7 +18,8 @@ from ..validation.dataframes import (
     open_frame,
     rename_to_text,
 )
-from ..validation.raw_columns import (
+from ..validation.raw_tables import make_plan
+from ..validation.reading import (
     AS_MARK,
     TEXT,
     RawColumn,
@@ -27,7 +28,6 @@ from ..validation.raw_columns import (
     stack_numbers,
     values_of_frame,
 )
-from ..validation.raw_tables import make_plan
 
 
 def make_preprocessor(
