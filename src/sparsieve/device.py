@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._imports import require
+from ._wings import require
 
 __all__ = ["on_device"]
 
