@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn import get_config
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 
-from .fitted import convergence_failure
+from .._checks import Maybe, Savable, warn_user
+from ..solvers.base import Path, Result
+from ..validation.columns import FixedColumns
+from ..validation.feature_groups import FeatureGroups
+from .preparation import find_groups, unit_masks, unit_phrase
 from .ranked import ranked_features
 
 SHOWN_FEATURES = 10
@@ -172,3 +181,175 @@ def shorten_name(value: Any) -> str:
     """A name as HTML, cut where it is too long to show."""
     text = str(value)
     return escape(text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…")
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Objective values of a fit.
+
+    Attributes
+    ----------
+    values : ndarray
+        The objective after every step.
+    first : int
+        Number of the first value.
+    unit : str
+        What a greedy path counts: "feature" or "feature group"; empty for iterations.
+    """
+
+    values: np.ndarray
+    first: int
+    unit: str = ""
+
+    @property
+    def step_name(self) -> str:
+        """What is counted, in words."""
+        return f"number of {self.unit}s" if self.unit else "iteration"
+
+
+def objective_history(selector: Any) -> Descent:
+    """``history_`` of a fitted selector with its meaning."""
+    values = np.asarray(selector.history_, dtype=np.float64)
+    path: Any = getattr(selector, "path_", None)
+    by_size = getattr(path, "objective", None)
+    # The objectives of a path that grows by one feature or group a step are no iterations.
+    if by_size is not None and 0 < len(values) <= len(by_size):
+        steps = np.arange(len(by_size))[-len(values) :]
+        is_last = np.array_equal(by_size[-len(values) :], values)
+        if is_last and _counts(selector, path.supports[-len(values) :], steps):
+            return Descent(values, int(steps[0]), unit_phrase(selector))
+    return Descent(values, 1)
+
+
+def _counts(selector: Any, supports: Sequence[np.ndarray], steps: np.ndarray) -> bool:
+    """Whether the supports have so many features, or so many feature groups."""
+    groups = find_groups(selector)
+    if groups is None:
+        return [len(support) for support in supports] == steps.tolist()
+    columns = np.zeros((len(supports), groups.n_features), dtype=bool)
+    for row, support in zip(columns, supports, strict=True):
+        row[support] = True
+    # Groups that overlap may hold others, which then count as well.
+    return bool((unit_masks(groups, columns).sum(axis=1) >= steps).all())
+
+
+def convergence_failure(selector: Any) -> str:
+    """What kept a fitted selector from its goal, as part of a sentence; empty if it arrived."""
+    if getattr(selector, "converged_", True):
+        return ""
+    optimality, tol = selector.optimality_, getattr(selector, "tol", None)
+    if tol is None or math.isnan(optimality):
+        return "it stopped early"
+    return f"optimality {optimality:.2g} exceeds tol={tol:g}"
+
+
+class FittedOnFeatures(Savable):
+    """What scikit-learn keeps of X, and how a fit went."""
+
+    n_features_in_: int
+    feature_names_in_: Maybe[Annotated[NDArray[Any], np.object_, "features"]]
+    _frame_library: Maybe[str | None]
+    # Of estimators that solve a problem by iterating.
+    objective_: Maybe[float]
+    optimality_: Maybe[float]
+    n_iter_: Maybe[int]
+    converged_: Maybe[bool]
+    history_: Maybe[list[float]]
+
+
+class FittedAttributes(FittedOnFeatures):
+    """Annotations without values: an attribute exists once ``fit`` has set it.
+
+    A dataclass collects fields only from bases that are dataclasses themselves; this one is
+    none, so nothing here becomes a parameter.
+    """
+
+    scores_: Annotated[NDArray[np.floating[Any]], np.floating, "features"]
+    ranking_: Annotated[NDArray[np.int64], np.signedinteger, "features"]
+    support_: Annotated[NDArray[np.bool_], np.bool_, "features"]
+    classes_: Maybe[Any]
+    substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]]
+    n_passes_: Maybe[int]  # over an X that is not in memory
+    path_: Maybe[Path]
+    # Of selectors that keep groups of features.
+    group_names_: Maybe[Annotated[NDArray[Any], np.object_, "groups"]]
+    group_scores_: Maybe[Annotated[NDArray[np.floating[Any]], np.floating, "groups"]]
+    group_ranking_: Maybe[Annotated[NDArray[np.int64], np.signedinteger, "groups"]]
+    group_support_: Maybe[Annotated[NDArray[np.bool_], np.bool_, "groups"]]
+    _feature_groups: Maybe[FeatureGroups]
+    _fixed: Annotated[FixedColumns, "features"]
+    _n_kept: int
+    _n_ranked: int
+    _passed_over: Maybe[dict[int, dict[int, float]]]
+
+    if TYPE_CHECKING:  # what scikit-learn, which has no annotations, adds
+
+        def transform(self, X: Any) -> Any:
+            """The selected columns of X."""
+
+        def inverse_transform(self, X: Any) -> Any:
+            """X with zeros in place of the columns that were left out."""
+
+        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+            """``fit`` and ``transform`` in one."""
+
+        def get_support(self, indices: bool = False) -> NDArray[Any]:
+            """Mask or indices of the selected features."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+            """Names of the selected features."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]:
+            """Parameters by name."""
+
+
+# What solvers stop on, for warnings: convex ones, and the others.
+GAP = "a relative duality gap of"
+STATIONARITY = "a residual of the stationarity conditions of"
+
+
+def keep_result(
+    estimator: Any,
+    results: Result[Any] | Sequence[Result[Any]],
+    *,
+    measure: str = "optimality",
+    remedy: str = "raise max_iter or tol",
+) -> None:
+    """Say how a fit went, for one model or several: the only place that decides.
+
+    Objectives of several models add up, and the worst of their optimalities counts. A fit
+    that did not reach its tolerance is warned about with ``measure`` as its name; ``remedy`` says
+    how to get further.
+    """
+    several = [results] if isinstance(results, Result) else list(results)
+    estimator.objective_ = float(sum(one.objective for one in several))
+    estimator.optimality_ = float(max(one.optimality for one in several))
+    estimator.n_iter_ = max(1, *(int(one.n_iter) for one in several))
+    estimator.history_ = _sum_traces([one.trace for one in several])
+    estimator.converged_ = bool(all(one.converged for one in several))
+    if not estimator.converged_:
+        warn_convergence(estimator, measure, estimator.optimality_, remedy)
+
+
+def warn_convergence(
+    estimator: Any, measure: str, reached: float, remedy: str = "raise max_iter or tol"
+) -> None:
+    """Say how far an iterative fit got."""
+    tol = getattr(estimator, "tol", None)
+    wanted = "" if tol is None else f" instead of {tol:.3g}"
+    warn_user(
+        f"{type(estimator).__name__} stopped after {estimator.n_iter_} "
+        f"iteration{'s' * (estimator.n_iter_ != 1)} with {measure} "
+        f"{reached:.3g}{wanted}; {remedy}",
+        ConvergenceWarning,
+    )
+
+
+def _sum_traces(traces: list[list[float]]) -> list[float]:
+    """Sum over models; a model that is done keeps its last value."""
+    traces = [list(map(float, trace)) for trace in traces if len(trace)]
+    if len(traces) == 1:
+        return traces[0]
+    length = max(map(len, traces), default=0)
+    padded = [trace + [trace[-1]] * (length - len(trace)) for trace in traces]
+    return [float(total) for total in np.sum(padded, axis=0)] if padded else []

@@ -10,7 +10,7 @@ import numpy as np
 from ..._checks import Ints, check_choice
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ...selectors.fitted import GAP
+from ...selectors.html_repr import GAP
 from ...selectors.near_copies import one_of_each
 from ...selectors.robust.base import ModelOnSupports, RobustSelector
 from ...solvers.base import Result, printer
