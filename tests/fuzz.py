@@ -44,7 +44,7 @@ import sparsieve_experiments
 from odd_cells import cell
 from odd_inputs import KINDS, small
 from sparsieve.app.io import read_table
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve.scoring import Folds
 from sparsieve_experiments.papers import RecordError, read_record
 from sparsieve_experiments.report import reproduction_report

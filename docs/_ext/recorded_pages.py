@@ -13,7 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.ticker import NullFormatter
 
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve_experiments.papers import RecordError, read_record
 from sparsieve_experiments.papers.claims import (
     MANY_SETS,

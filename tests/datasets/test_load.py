@@ -15,7 +15,7 @@ from scipy.io import savemat
 
 from sparsieve.app.io import read_table
 from sparsieve.datasets import get_data_home, list_datasets, load_dataset
-from sparsieve.datasets.registry import Dataset
+from sparsieve.datasets.load import Dataset
 
 X = np.array([[1.5, 2, 3], [4, 5, 6], [7, 8, 9.25], [0, 1, 0]])
 LABELS = np.array([3, -1, 3, 7])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sparsieve.datasets import list_datasets, load_dataset
-from sparsieve.datasets.registry import PAPERS, registry
+from sparsieve.datasets.load import PAPERS, registry
 
 ROWS = list(registry().values())
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve_experiments.papers import find_preset, read_record
 from sparsieve_experiments.papers.claims import (
     VERDICTS,

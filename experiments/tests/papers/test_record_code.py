@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sparsieve.app.cli.app import app
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve_experiments import papers
 from sparsieve_experiments.papers import plan, read_record, record_code, save_record
 from sparsieve_experiments.papers.levels import content

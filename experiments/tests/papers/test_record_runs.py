@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve_experiments.papers import RecordError, find_preset, read_record, records, save_record
 from sparsieve_experiments.papers.base import Experiment, Preset
 from sparsieve_experiments.papers.declared import again

@@ -6,7 +6,7 @@ import sqlite3
 import numpy as np
 import pytest
 
-from sparsieve.datasets.registry import Dataset
+from sparsieve.datasets.load import Dataset
 from sparsieve.scoring import Folds, RepeatedSplits, TimeOrdered
 from sparsieve_experiments.studies import (
     DatasetSpec,

@@ -1,7 +1,6 @@
 """Benchmark data by name, and synthetic data whose relevant features are known."""
 
-from .load import get_data_home, list_datasets, load_dataset
-from .registry import Dataset
+from .load import Dataset, get_data_home, list_datasets, load_dataset
 from .synthetic.classes import (
     make_class_exclusive,
     make_correlated_blocks,

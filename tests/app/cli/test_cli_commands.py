@@ -153,7 +153,7 @@ def test_demo_selects_inside_the_folds():
     # cannot do better than chance.
     import numpy as np
 
-    from sparsieve.datasets.registry import Dataset
+    from sparsieve.datasets.load import Dataset
 
     rng = np.random.default_rng(0)
     noise = Dataset(name="noise", X=rng.normal(size=(60, 3000)), y=np.arange(60) % 2)

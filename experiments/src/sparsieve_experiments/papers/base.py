@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from sparsieve._text import listed_names
 from sparsieve.datasets import list_datasets
-from sparsieve.datasets.registry import DatasetInfo
+from sparsieve.datasets.load import DatasetInfo
 from sparsieve.scoring.outcomes import Progress
 
 from ..studies.exhibits import Exhibit
@@ -64,7 +64,7 @@ class Preset:
     Parameters
     ----------
     paper : str
-        Its name here, see :data:`sparsieve.datasets.registry.PAPERS`.
+        Its name here, see :data:`sparsieve.datasets.load.PAPERS`.
     citation : str
         Authors, title, year.
     experiments : sequence of Experiment

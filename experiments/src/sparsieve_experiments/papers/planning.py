@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sparsieve.datasets.registry import DatasetInfo
+from sparsieve.datasets.load import DatasetInfo
 from sparsieve.scoring.outcomes import machine, software
 
 from ..studies.jobs import SECONDS

@@ -25,7 +25,7 @@ from typing import Any
 from sparsieve._checks import check_choice
 from sparsieve._text import listed_names, plural
 from sparsieve._version import __version__
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 
 from ..studies.exhibits import Drawing, Exhibit, place_of_row
 from .base import LEVELS, Preset

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sparsieve._checks import check_choice, check_integer
 from sparsieve._text import listed_names, plural
-from sparsieve.datasets.registry import PAPERS
+from sparsieve.datasets.load import PAPERS
 from sparsieve.device import torch_device
 from sparsieve.scoring.outcomes import Progress
 

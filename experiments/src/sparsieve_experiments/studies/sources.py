@@ -18,7 +18,7 @@ from scipy import sparse
 from sparsieve import datasets as catalogue
 from sparsieve._checks import check_choice
 from sparsieve.app.io import read_table
-from sparsieve.datasets.registry import registry
+from sparsieve.datasets.load import registry
 from sparsieve.scoring.models import TASKS
 
 from .kinds import StudyError, check_kinds, shortened

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsieve.datasets.registry import encode_labels
+from sparsieve.datasets.load import encode_labels
 from sparsieve.validation.reading import read_task
 from sparsieve.validation.survival import as_survival, check_informative, is_survival
 from sparsieve.validation.target import encode_target

@@ -22,7 +22,7 @@ from .options import AsJson, Debug
 from .output import print_json, print_rows, say
 
 if TYPE_CHECKING:
-    from ...datasets.registry import DatasetInfo
+    from ...datasets.load import DatasetInfo
 
 
 METHODS_EPILOG = "\n\n".join(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import format_names, warn_user
-from ...datasets.registry import Dataset, as_features, encode_labels
+from ...datasets.load import Dataset, as_features, encode_labels
 from ...validation.written import plain_number
 from .arrays import mat_arrays, npz_arrays
 from .delimited import is_number, read_text_table

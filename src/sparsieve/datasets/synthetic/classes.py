@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..._checks import check_integer, check_real
-from ..registry import Dataset
+from ..load import Dataset
 
 
 def make_dataset(title: str, X: Any, y: Any, classes: Any, **truth: Any) -> Dataset:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import check_choice, check_integer, check_real
 from ...validation.survival import as_survival
-from ..registry import Dataset
+from ..load import Dataset
 from .classes import check_sizes, make_dataset, make_shared_features, random_columns
 
 

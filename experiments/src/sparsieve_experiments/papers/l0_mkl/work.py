@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import f1_score
 
 from sparsieve.datasets import load_dataset
-from sparsieve.datasets.registry import Dataset
+from sparsieve.datasets.load import Dataset
 from sparsieve.papers import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
 from sparsieve.papers.l0_mkl.kernel_weights import UnboundedObjectiveError
 from sparsieve.papers.l0_mkl.kernels import KernelBank
