@@ -29,7 +29,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from .._checks import Savable, check_real
-from .convex import GroupPenalty, row_norms
+from .base import GroupPenalty, row_norms
 
 
 @dataclass(frozen=True)
