@@ -18,8 +18,8 @@ from .._checks import Savable, format_names, suggestion, warn_user
 from .._text import listed_names
 from ..validation.containers import check_finite
 from ..validation.dataframes import open_frame
+from ..validation.raw_columns import AS_VALUE, RawColumn, values_of_array
 from ..validation.raw_tables import make_plan
-from ..validation.reading import AS_VALUE, RawColumn, values_of_array
 from .steps import STRATEGIES, Imputer, Log1p, LogCPM, _Step
 from .table import column_names, is_anndata, obs_column
 

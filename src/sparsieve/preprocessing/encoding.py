@@ -23,8 +23,8 @@ from ..validation.dataframes import (
 )
 from ..validation.feature_groups import asks_for_marks
 from ..validation.feature_groups import feature_groups as groups_given
+from ..validation.raw_columns import AS_MARK, AS_VALUE, values_of_frame
 from ..validation.raw_tables import make_plan
-from ..validation.reading import AS_MARK, AS_VALUE, values_of_frame
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING, TextKind
 from .covariates import fills_gaps, preparation, steps_of
 from .inputs import Inputs

@@ -19,7 +19,7 @@ from ..selectors.origins import call_with_views
 from ..validation.columns import in_memory
 from ..validation.containers import check_finite, plain_matrix
 from ..validation.dataframes import check_names, make_frame, open_frame, rename_to_text
-from ..validation.reading import (
+from ..validation.raw_columns import (
     NUMBER,
     VALUE,
     RawColumn,

@@ -18,8 +18,7 @@ from ..validation.dataframes import (
     open_frame,
     rename_to_text,
 )
-from ..validation.raw_tables import make_plan
-from ..validation.reading import (
+from ..validation.raw_columns import (
     AS_MARK,
     TEXT,
     RawColumn,
@@ -28,6 +27,7 @@ from ..validation.reading import (
     stack_numbers,
     values_of_frame,
 )
+from ..validation.raw_tables import make_plan
 
 
 def make_preprocessor(

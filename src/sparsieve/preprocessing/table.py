@@ -13,7 +13,7 @@ from .._files import DataError
 from ..validation.columns import in_memory
 from ..validation.dataframes import open_frame
 from ..validation.feature_groups import by_place
-from ..validation.reading import TEXT, RawColumn, output_places
+from ..validation.raw_columns import TEXT, RawColumn, output_places
 from ..validation.written import is_gap
 
 

@@ -45,7 +45,7 @@ from ..validation.columns import columns_mask
 from ..validation.containers import plain_matrix, plain_vector
 from ..validation.dataframes import frame_library, open_frame
 from ..validation.feature_groups import feature_groups
-from ..validation.reading import NUMBER, VALUE, RawColumn
+from ..validation.raw_columns import NUMBER, VALUE, RawColumn
 from ..validation.survival import is_survival
 from ..validation.target import with_task
 from .claims import Claims, find_claims

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import format_names
-from .reading import AS_NAN, TEXT, RawColumn, RawValues, output_places, stack_numbers
+from .raw_columns import AS_NAN, TEXT, RawColumn, RawValues, output_places, stack_numbers
 from .written import (
     COMMA,
     MAX_CATEGORIES,
@@ -120,7 +120,7 @@ def make_plan(
 
     Examples
     --------
-    >>> from sparsieve.validation.reading import values_of_array
+    >>> from sparsieve.validation.raw_columns import values_of_array
     >>> from sparsieve.validation.raw_tables import make_plan
     >>> table = {"who": ["p1", "p2", "p3"], "age": ["40", "-", "61"], "sex": ["m", "f", "m"]}
     >>> plan = make_plan({name: values_of_array(some) for name, some in table.items()})

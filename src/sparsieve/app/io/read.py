@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._checks import check_choice, check_integer, check_real
 from ...preprocessing.table import Table
-from ...validation.reading import AS_NAN, GAPS
+from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
 from .arrays import read_mat, read_npz, read_svmlight
 from .columnar import read_parquet

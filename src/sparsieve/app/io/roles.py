@@ -10,8 +10,7 @@ import numpy as np
 
 from ..._checks import format_names, suggestion
 from ...preprocessing.table import Table
-from ...validation.raw_tables import make_plan
-from ...validation.reading import (
+from ...validation.raw_columns import (
     AS_MARK,
     AS_NAN,
     TEXT,
@@ -20,6 +19,7 @@ from ...validation.reading import (
     values_of_array,
     values_of_text,
 )
+from ...validation.raw_tables import make_plan
 from ...validation.written import MAX_CATEGORIES
 from .errors import DataError, TargetNeededError
 from .labels import Column, format_labels, parse_numbers, read_covariate, read_target
