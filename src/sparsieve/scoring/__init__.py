@@ -12,9 +12,9 @@ from .statistics import (
     friedman_nemenyi,
     holm,
     paired_wilcoxon,
-    tune,
 )
 from .survival import concordance_index, martingale_residuals
+from .tuning import tune
 
 __all__ = [
     "Folds",

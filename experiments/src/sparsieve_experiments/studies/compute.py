@@ -13,7 +13,7 @@ from sparsieve._checks import format_names
 from sparsieve.scoring.curves import accuracy_curve
 from sparsieve.scoring.outcomes import Outcome, call_guardedly, machine, software
 from sparsieve.scoring.protocol import derive_seed
-from sparsieve.scoring.statistics import tune
+from sparsieve.scoring.tuning import tune
 from sparsieve.selectors.methods import as_selector
 
 from .guest_code import code_of
