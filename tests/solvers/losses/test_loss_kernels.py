@@ -5,7 +5,8 @@ import pytest
 from numba import njit
 
 from sparsieve.solvers.losses._loss_kernels import exponential, log_above_one
-from sparsieve.solvers.losses.cox import CompiledExpansion, Cox, Expansion, Survival
+from sparsieve.solvers.losses.cox import Cox, Survival
+from sparsieve.solvers.losses.expansion import CompiledExpansion, Expansion
 from sparsieve.solvers.losses.separable import Logistic, NegativeBinomial, Poisson
 
 N = 25

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines.group_products import conjugate_gradients
 from ..losses.base import Loss
-from ..losses.cox import Expansion
+from ..losses.expansion import Expansion
 from .quadratic_model import solve_semidefinite
 
 Place = TypeVar("Place", bound=Expansion)

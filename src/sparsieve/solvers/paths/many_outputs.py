@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engines.group_products import conjugate_gradients
 from ..losses.base import Loss
-from ..losses.cox import usual_length
+from ..losses.expansion import usual_length
 from .free import common_part, minimise_free
 from .proximal_newton import MAX_HALVINGS, MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, Point
 from .quadratic_model import block_norms, block_spectra, minimise, ranges, solve_semidefinite

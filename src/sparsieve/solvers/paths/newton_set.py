@@ -15,7 +15,7 @@ from ...penalties import GroupPenalty
 from ..base import Result
 from ..engines.group_products import PenalisedGroups
 from ..losses.base import Loss
-from ..losses.cox import CompiledExpansion, Expansion
+from ..losses.expansion import CompiledExpansion, Expansion
 from . import many_outputs
 from .engine import MIN_NEW_UNITS, PRODUCT_COLUMNS, Iterate, PathEngine, is_doubtful
 from .free import check_bounds, minimise_free

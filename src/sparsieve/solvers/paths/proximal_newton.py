@@ -1,7 +1,7 @@
 """A penalised likelihood on a working set, for one strength: proximal Newton steps.
 
 The steps are NumPy around few compiled loops: the loss in one pass over the samples
-(``losses/cox.py``), and sweeps over the quadratic model (``quadratic_model.py``). Compiled as
+(``losses/expansion.py``), and sweeps over the quadratic model (``quadratic_model.py``). Compiled as
 a whole they took half a minute to compile, and between two thirds of the time and all of it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..losses.cox import Expansion, usual_length
+from ..losses.expansion import Expansion, usual_length
 from .free import settle
 from .quadratic_model import block_norms, block_spectra, minimise, ranges
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._numba import PART, VIEWS, compiled
 from ..losses._loss_kernels import evaluate
-from ..losses.cox import MAX_CHANGE
+from ..losses.expansion import MAX_CHANGE
 
 MAX_EVALUATIONS, MIN_STEP_LENGTH = 1000, 2.0**-40
 # Relative to the scale: a step that gains less is the last one, with a new factor or an old one;

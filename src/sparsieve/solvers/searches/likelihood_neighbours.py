@@ -40,7 +40,8 @@ from ...design.base import MAX_COPY_BYTES
 from ...design.dense import DenseDesign
 from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
-from ..losses.cox import CompiledExpansion, Cox
+from ..losses.cox import Cox
+from ..losses.expansion import CompiledExpansion
 from ..paths.quadratic_model import factorise
 from .redundancy import Redundancy
 from .ridge_fit import Model, Part, RidgeFit, hessian_products

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..engines.group_products import conjugate_gradients
 from ..losses.base import Loss
-from ..losses.cox import CANCELLED, CompiledExpansion, Cox, space_for_terms, usual_length
+from ..losses.cox import CANCELLED, Cox
+from ..losses.expansion import CompiledExpansion, space_for_terms, usual_length
 from ..paths.free import common_part
 from ..paths.quadratic_model import solve_semidefinite
 
