@@ -18,7 +18,7 @@ from ..linear import LinearSelector
 from ..near_copies import make_redundancy, one_of_each
 from ..preparation import Prepared
 from ..settings import HasSolver, check_price, resolve_solver, warn_of_no_feature
-from .claim_data import Certifiable
+from .certificate import Certifiable
 from .l20_exact import Proof, exact_supports
 from .l20_greedy import GreedySearch, GroupGreedySearch, GroupSupportsBySize, SupportsBySize
 from .support_fit import (

@@ -20,7 +20,7 @@ from ..near_copies import MAX_CORRELATION, make_redundancy
 from ..path_selector import entry_path
 from ..preparation import Prepared, Units, of_several_columns
 from ..signs import column_signs, open_groups, prescribes_signs
-from .claim_data import Certifiable
+from .certificate import Certifiable
 from .row_penalty import shares_of_target, variances
 from .support_fit import LEAST_RIDGE, fading_ridge, signal_rule
 
