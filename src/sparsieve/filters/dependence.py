@@ -20,7 +20,7 @@ from .._checks import Floats, Maybe
 from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardise_columns
 from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData
-from ..selectors.claims import TakesSampleGroups, codes_of_samples, given_or_close
+from ..selectors.dependent_samples import TakesSampleGroups, codes_of_samples, given_or_close
 from ..selectors.least_squares.claim_words import assumption_phrases
 from ..selectors.least_squares.hidden_structure import (
     MAX_COLUMNS,

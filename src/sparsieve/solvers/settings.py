@@ -128,7 +128,7 @@ class ExactSearch(SolverSettings):
     --------
     sparsieve.L20Selector : Least squares with an l2,0 penalty, greedy or exact.
     sparsieve.solvers.Greedy : Forward selection with swaps, the default solver.
-    sparsieve.selectors.claims.Certificate : Proven bounds for a selection.
+    sparsieve.selectors.certificates.Certificate : Proven bounds for a selection.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sparsieve import L20Selector, RidgeForwardSelector
-from sparsieve.selectors.claims import Certificate
+from sparsieve.selectors.certificates import Certificate
 from sparsieve.solvers import ExactSearch
 
 

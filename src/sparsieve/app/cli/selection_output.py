@@ -18,7 +18,7 @@ from .output import PAGES, as_json, check_outputs, print_rows, say
 from .tables import DASH, say_passes
 
 if TYPE_CHECKING:
-    from ...selectors.claims import Certificate
+    from ...selectors.certificates import Certificate
     from .selection import Selection
 
 
@@ -119,7 +119,7 @@ def _no_less(gap: float) -> float:
 
 def proven_gap(selector: Any) -> str:
     """How good the best found is at least, in words."""
-    from ...selectors.claims import upwards
+    from ...selectors.certificates import upwards
 
     gap = selector.optimality_
     by_price = getattr(selector, "lam", None) is not None

@@ -15,7 +15,7 @@ from ...solvers.base import Path
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.support_values import least_objective
 from ...validation.training_data import TrainingData
-from ..claims import Certificate, certified_sizes, make_certificate
+from ..certificates import Certificate, certified_sizes, make_certificate
 from ..preparation import Prepared
 from .l20_exact import Proof, feature_digest, target_digest, to_double
 

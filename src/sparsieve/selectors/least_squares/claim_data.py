@@ -29,7 +29,7 @@ from ...solvers.searches.redundancy import COPY_TOL
 from ...validation.exchange import MIN_PER_STRATUM, Exchange, codes_of_rows, survival_strata
 from ...validation.target import Target
 from ...validation.training_data import TrainingData
-from ..claims import codes_of_samples, given_or_close
+from ..dependent_samples import codes_of_samples, given_or_close
 from ..preparation import compress_outputs
 from .hidden_structure import MAX_SAMPLES, HiddenStructure
 

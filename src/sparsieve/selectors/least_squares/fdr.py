@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from ..._checks import Floats, Maybe
 from ..._cost import announce
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
-from ..claims import TakesSampleGroups
+from ..dependent_samples import TakesSampleGroups
 from ..near_copies import SUBSTITUTE, correlations, find_substitutes
 from ..preparation import of_several_columns
 from .claim_data import claim_data

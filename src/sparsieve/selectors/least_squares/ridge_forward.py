@@ -14,7 +14,7 @@ from ...solvers.searches.forward import ForwardSelection
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.signed_forward import SignedForward
 from ..base import Columns, FeatureScores, TrainingData
-from ..claims import TakesSampleGroups, codes_of_samples
+from ..dependent_samples import TakesSampleGroups, codes_of_samples
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, make_redundancy
 from ..path_selector import entry_path

@@ -19,7 +19,7 @@ from ...solvers.searches.likelihood_forward import (
 )
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
-from ..claims import Certificate, certified_sizes
+from ..certificates import Certificate, certified_sizes
 from ..near_copies import make_redundancy
 from ..preparation import of_several_columns
 from ..signs import open_groups

@@ -17,7 +17,7 @@ from ...solvers.paths.newton_set import GroupCoefficients, LikelihoodL21, Penali
 from ...solvers.paths.signed import SignedLikelihood, SignedProblem
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import Columns, FeatureScores, TrainingData
-from ..claims import Certificate, certified_sizes
+from ..certificates import Certificate, certified_sizes
 from ..path_selector import PathSelector, StrengthModel
 from ..signs import PenalisedChoices, column_signs, prescribes_signs
 from .base import LikelihoodSelector

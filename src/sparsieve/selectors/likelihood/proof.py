@@ -15,8 +15,7 @@ from ...solvers.searches.likelihood_forward import explainable
 from ...solvers.searches.likelihood_groups import columns_once
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ...solvers.searches.ridge_fit import ridge_fit
-from ...validation.survival import asked_times, strata_labels
-from ..claims import Certificate, make_certificate
+from ..certificates import Certificate, make_certificate
 
 # Objectives that differ by more than this share of what can be explained are of other data.
 OBJECTIVE_TOL = 1e-4
