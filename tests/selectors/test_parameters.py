@@ -6,8 +6,8 @@ from typing import ClassVar
 import pytest
 
 from sparsieve import FisherSelector
+from sparsieve.selectors.groups import configure
 from sparsieve.selectors.settings import HasSolver, SolverSettings
-from sparsieve.selectors.signs import configure
 
 
 @dataclass(repr=False, kw_only=True)

@@ -11,7 +11,7 @@ from sparsieve import (
     LInfSelector,
     RFSSelector,
 )
-from sparsieve.selectors.signs import PenalisedChoices
+from sparsieve.selectors.groups import PenalisedChoices
 
 KINDS = (L21Selector, LInfSelector, RFSSelector, LikelihoodL21Selector)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..design import standardise_columns
 from ..selectors.base import TrainingData
-from ..selectors.signs import group_bases
+from ..selectors.groups import group_bases
 from ..validation.feature_groups import FeatureGroups
 from .base import centred_target, ratio
 from .criteria import MIN_CORRELATION, Correlation

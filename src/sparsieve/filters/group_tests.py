@@ -13,7 +13,7 @@ import numpy as np
 from .._checks import format_names, warn_user
 from ..design import code_sizes, standardise_columns
 from ..selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ..selectors.signs import group_bases
+from ..selectors.groups import group_bases
 from ..solvers.claims.group_distillation import wilks_freedom
 from ..validation.feature_groups import FeatureGroups
 from .base import centred_target, constant_columns

@@ -12,9 +12,9 @@ from .._checks import Floats, check_choice
 from .._wings import load_entry
 from ..design import DesignMatrix, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
+from ..selectors.groups import open_groups
 from ..selectors.path_selector import entry_path
 from ..selectors.preparation import of_several_columns
-from ..selectors.signs import open_groups
 from ..solvers.base import Path
 from ..validation.feature_groups import FeatureGroups
 from .base import constant_columns, target_products

@@ -15,9 +15,9 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from ..selectors.adapter import SelectorAdapter
 from ..selectors.around import AroundSelectors, group_arguments, last_step, weight_arguments
 from ..selectors.base import BaseSelector, Count
+from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.ridge_forward import RidgeForwardSelector
 from ..selectors.methods import as_selector
-from ..selectors.signs import with_feature_groups
 from ..validation.columns import FixedColumns, is_on_device, pass_fixed_columns
 from ..validation.containers import plain_vector
 from ..validation.feature_groups import by_place

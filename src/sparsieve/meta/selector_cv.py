@@ -17,8 +17,8 @@ from ..preprocessing.covariates import fills_gaps, preparation
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags
 from ..selectors.base import Count, RandomState
+from ..selectors.groups import check_keeps_signs
 from ..selectors.preparation import unit_phrase
-from ..selectors.signs import check_keeps_signs
 from ..validation.columns import FixedColumns
 from .count_search import CountSearch
 from .progress import with_callbacks

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._checks import check_integer, check_real, format_names
 from ..design import external_design
-from ..selectors.signs import with_feature_groups
+from ..selectors.groups import with_feature_groups
 from ..validation.columns import BY_NAME, columns_mask, in_memory
 from ..validation.dataframes import (
     check_kinds,

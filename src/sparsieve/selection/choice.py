@@ -22,11 +22,11 @@ from ..registry import DEFAULT_METHOD, LIKELIHOOD_METHOD, find_selector, selecto
 from ..scoring.likelihood_models import CRITERIA, criterion_value, likelihood_fit
 from ..scoring.models import KINDS
 from ..selectors.around import takes_task, weight_arguments
+from ..selectors.groups import with_feature_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.methods import as_selector
 from ..selectors.near_copies import with_max_correlation
 from ..selectors.preparation import unit_phrase
-from ..selectors.signs import with_feature_groups
 from ..validation.containers import plain_vector
 from ..validation.reading import is_categorical, read_task
 from ..validation.survival import as_survival, is_survival

@@ -25,10 +25,10 @@ from ..scoring.relation import RelationFound
 from ..scoring.scorers import one_score
 from ..selectors.around import check_predicts, group_arguments, take_gaps, without_routing
 from ..selectors.base import RandomState
+from ..selectors.groups import check_keeps_signs, prescribes_signs, takes_groups
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.likelihood.forward import LikelihoodForwardSelector
 from ..selectors.origins import call_with_views, check_in_place
-from ..selectors.signs import check_keeps_signs, prescribes_signs, takes_groups
 from ..validation.columns import check_in_memory
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library

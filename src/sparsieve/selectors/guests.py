@@ -22,8 +22,8 @@ from ..registry import find_selector
 from ..validation.columns import FixedColumns, columns_mask
 from .around import last_step
 from .base import DEFAULT_COUNT, BaseSelector
+from .groups import configure, reconfigure
 from .origins import NotTraced, call_with_views, origins, put_back, transform_by_step, unwrap_model
-from .signs import configure, reconfigure
 
 
 @dataclass(frozen=True)

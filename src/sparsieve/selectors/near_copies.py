@@ -27,9 +27,9 @@ from ..validation.columns import check_same_features
 from ..validation.containers import with_usual_columns
 from ..validation.feature_groups import FeatureGroups
 from ..validation.training_data import TrainingData, transform_data
+from .groups import group_bases
 from .preparation import Prepared, find_groups, of_several_columns
 from .ranked import FeatureScores
-from .signs import group_bases
 
 # What select, compare and the command line start from.
 MAX_CORRELATION = 0.99

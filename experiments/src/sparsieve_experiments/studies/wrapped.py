@@ -31,8 +31,8 @@ from sparsieve.scoring.models import CLASSIFIERS, MODELS, REGRESSORS
 from sparsieve.scoring.protocol import TimeOrdered
 from sparsieve.selectors.around import takes_task
 from sparsieve.selectors.base import BaseSelector
+from sparsieve.selectors.groups import configure
 from sparsieve.selectors.methods import as_selector, seed_selector
-from sparsieve.selectors.signs import configure
 
 from .kinds import StudyError, check_kinds, shortened, shortened_text
 from .names import class_name, imported, is_elsewhere, selector_class

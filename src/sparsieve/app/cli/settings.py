@@ -107,7 +107,7 @@ def build_selector(
         if name in _OPTION_OF:
             raise UsageError(f"use {_OPTION_OF[name]} instead of --param {name}")
         parameters[name] = _literal(text)
-    from ...selectors.signs import configure
+    from ...selectors.groups import configure
 
     try:
         selector = configure(method.cls, parameters, hidden=_OPTION_OF)

@@ -22,9 +22,9 @@ from ...scoring.folds import Fold
 from ...scoring.protocol import drawn_by_class
 from ...selectors.around import takes_task
 from ...selectors.base import BaseSelector
+from ...selectors.groups import takes_groups, with_feature_groups
 from ...selectors.methods import as_selector
 from ...selectors.near_copies import with_max_correlation
-from ...selectors.signs import takes_groups, with_feature_groups
 from ...validation.containers import canonical, check_finite_target, plain_matrix, plain_vector
 from ...validation.dataframes import frame_library
 from ...validation.feature_groups import FeatureGroups

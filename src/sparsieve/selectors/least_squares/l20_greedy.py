@@ -24,9 +24,9 @@ from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.redundancy import Redundancy
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
+from ..groups import open_groups
 from ..path_selector import entry_path
 from ..preparation import Prepared
-from ..signs import open_groups
 from .row_penalty import shares_of_target, variances
 from .support_fit import SupportLeastSquares
 

@@ -15,11 +15,11 @@ from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.signed_forward import SignedForward
 from ..base import Columns, FeatureScores, TrainingData
 from ..dependent_samples import TakesSampleGroups, codes_of_samples
+from ..groups import column_signs, open_groups, prescribes_signs
 from ..linear import LinearSelector
 from ..near_copies import MAX_CORRELATION, make_redundancy
 from ..path_selector import entry_path
 from ..preparation import Prepared, Units, of_several_columns
-from ..signs import column_signs, open_groups, prescribes_signs
 from .certificate import Certifiable
 from .row_penalty import shares_of_target, variances
 from .support_fit import LEAST_RIDGE, fading_ridge, signal_rule

@@ -21,9 +21,9 @@ from ...solvers.paths.block_cd import BlockCD, GroupL21
 from ...solvers.paths.engine import PathEngine
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
+from ..groups import PenalisedChoices
 from ..path_selector import PathSelector, StrengthModel
 from ..preparation import Prepared, of_several_columns
-from ..signs import PenalisedChoices
 
 NORM_MEANING = (
     "Size of the feature's standardised coefficients: how much the prediction changes when the "

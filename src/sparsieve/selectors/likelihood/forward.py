@@ -20,9 +20,9 @@ from ...solvers.searches.likelihood_forward import (
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
 from ..base import FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
+from ..groups import open_groups
 from ..near_copies import make_redundancy
 from ..preparation import of_several_columns
-from ..signs import open_groups
 from .base import LikelihoodSelector, StandardisedLoss
 from .proof import Baselines, ridge_certificate
 

@@ -18,8 +18,8 @@ from ...solvers.paths.signed import SignedLikelihood, SignedProblem
 from ...solvers.searches.likelihood_forward import explainable
 from ..base import Columns, FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
+from ..groups import PenalisedChoices, column_signs, prescribes_signs
 from ..path_selector import PathSelector, StrengthModel
-from ..signs import PenalisedChoices, column_signs, prescribes_signs
 from .base import LikelihoodSelector
 from .proof import Baselines, check_same, ridge_certificate
 

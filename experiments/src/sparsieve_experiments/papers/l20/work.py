@@ -16,7 +16,7 @@ from sparsieve.scoring.engine import score_columns
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, derive_seed
 from sparsieve.selectors import L21Selector
-from sparsieve.selectors.signs import configure
+from sparsieve.selectors.groups import configure
 
 from ...studies.names import selector_class
 from ...studies.sources import DatasetSpec

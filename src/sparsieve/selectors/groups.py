@@ -27,7 +27,7 @@ def prescribes_signs(selector: Any) -> bool:
     Examples
     --------
     >>> from sparsieve import L21Selector
-    >>> from sparsieve.selectors.signs import prescribes_signs
+    >>> from sparsieve.selectors.groups import prescribes_signs
     >>> prescribes_signs(L21Selector()), prescribes_signs(L21Selector(nonnegative=["age"]))
     (False, True)
     """
@@ -41,7 +41,7 @@ def check_keeps_signs(selector: Any, estimator: Any) -> None:
     Examples
     --------
     >>> from sparsieve import L21Selector
-    >>> from sparsieve.selectors.signs import check_keeps_signs
+    >>> from sparsieve.selectors.groups import check_keeps_signs
     >>> check_keeps_signs(L21Selector(nonnegative=True), L21Selector(nonnegative=True))
     """
     while selector is not None and estimator is None:
@@ -116,7 +116,7 @@ def configure(cls: type, parameters: Mapping[str, Any], *, hidden: Iterable[str]
     Examples
     --------
     >>> from sparsieve import FisherSelector
-    >>> from sparsieve.selectors.signs import configure
+    >>> from sparsieve.selectors.groups import configure
     >>> configure(FisherSelector, {"class_weight": "balanced"})
     FisherSelector(class_weight='balanced')
     """
@@ -269,7 +269,7 @@ def with_feature_groups(selector: Any, given: Any) -> Any:
     Examples
     --------
     >>> from sparsieve import RidgeForwardSelector
-    >>> from sparsieve.selectors.signs import with_feature_groups
+    >>> from sparsieve.selectors.groups import with_feature_groups
     >>> with_feature_groups(RidgeForwardSelector(), [0, 0, 1])
     RidgeForwardSelector(feature_groups=[0, 0, 1])
     """
