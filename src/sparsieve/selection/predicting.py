@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from .._checks import Savable, format_names
 from ..registry import selector_name
-from ..selectors.likelihood.proof import listed_times
+from ..selectors.likelihood.baselines import listed_times
 from ..selectors.ranked import as_frame
 from .model import like
 

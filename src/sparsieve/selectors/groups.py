@@ -1,4 +1,4 @@
-"""Columns whose coefficients must not be negative: ``nonnegative`` of a selector."""
+"""Columns that go together or whose coefficients keep a sign: ``feature_groups``, ``nonnegative``."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from ..linear import LinearSelector
 from ..margins import linear_predictors
 from ..predictions import with_kind
 from ..preparation import Units
-from .proof import Baselines, listed_times, stratum_places
+from .baselines import Baselines, listed_times, stratum_places
 
 
 @dataclass(frozen=True)

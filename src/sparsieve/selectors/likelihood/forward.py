@@ -24,7 +24,8 @@ from ..groups import open_groups
 from ..near_copies import make_redundancy
 from ..preparation import of_several_columns
 from .base import LikelihoodSelector, StandardisedLoss
-from .proof import Baselines, ridge_certificate
+from .baselines import Baselines
+from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
 MIN_SAMPLES_PER_FEATURE = 2

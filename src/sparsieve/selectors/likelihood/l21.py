@@ -21,7 +21,8 @@ from ..certificates import Certificate, certified_sizes
 from ..groups import PenalisedChoices, column_signs, prescribes_signs
 from ..path_selector import PathSelector, StrengthModel
 from .base import LikelihoodSelector
-from .proof import Baselines, check_same, ridge_certificate
+from .baselines import Baselines
+from .proof import check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
 MANY_CLASSES, CG_PRODUCTS = 100, 30.0
