@@ -1,4 +1,4 @@
-"""Columns that go together or whose coefficients keep a sign: ``feature_groups``, ``nonnegative``."""
+"""Columns that go together, and those whose coefficients keep a sign."""
 
 from __future__ import annotations
 
