@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ._imports import FAMILIES, PAPERS, lazy_names
 from ._version import __version__ as __version__
-from ._wings import FAMILIES, PAPERS, lazy_names
 
 if TYPE_CHECKING:
     from ._files import *  # noqa: F403

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._wings import require
+from ._imports import require
 
 __all__ = ["on_device"]
 

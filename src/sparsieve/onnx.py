@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import RidgeClassifier
 
-from ._wings import require
+from ._imports import require
 from .preprocessing.kept_columns import KeptColumns
 from .registry import all_selectors
 from .scoring.likelihood_models import LARGEST, LikelihoodRidge

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-from ._wings import FAMILIES, list_entries
+from ._imports import FAMILIES
+from ._wings import list_entries
 
 __all__ = ["all_estimators", "all_selectors"]
 

@@ -8,7 +8,7 @@ import pkgutil
 import pytest
 
 from sparsieve import papers, solvers
-from sparsieve._wings import PAPERS
+from sparsieve._imports import PAPERS
 
 # A search that goes on where the last k ended, and one that keeps the best for an interrupt.
 STATEFUL = {"BoundSearch", "BestSubsetSearch"}

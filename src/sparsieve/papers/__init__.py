@@ -8,7 +8,7 @@ those of any other package.
 
 from typing import TYPE_CHECKING
 
-from .._wings import PAPERS, lazy_names
+from .._imports import PAPERS, lazy_names
 
 if TYPE_CHECKING:
     from .baselines import *  # noqa: F403

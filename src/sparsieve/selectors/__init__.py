@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .._wings import FAMILIES, lazy_names
+from .._imports import FAMILIES, lazy_names
 
 if TYPE_CHECKING:
     from .hinge import *  # noqa: F403

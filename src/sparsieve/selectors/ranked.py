@@ -9,7 +9,7 @@ import numpy as np
 
 from .._beside import to_numpy
 from .._checks import warn_user
-from .._wings import available
+from .._imports import available
 from ..design import DesignMatrix, best_first, ranks
 from ..validation.columns import FixedColumns
 from .preparation import find_groups

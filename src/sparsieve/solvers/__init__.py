@@ -8,7 +8,7 @@ their own. The solvers of the papers lie with their methods in ``papers``.
 
 from typing import TYPE_CHECKING
 
-from .._wings import lazy_names
+from .._imports import lazy_names
 
 if TYPE_CHECKING:
     from .published import *  # noqa: F403

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import format_names
-from .._wings import available
+from .._imports import available
 from .written import is_gap
 
 _PLAIN = "biuf"  # kinds of NumPy dtypes that are numbers

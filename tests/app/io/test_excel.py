@@ -4,7 +4,7 @@ import zipfile
 
 import pytest
 
-from sparsieve._wings import MissingExtraError
+from sparsieve._imports import MissingExtraError
 from sparsieve.app.io import DataError, read_table
 
 openpyxl = pytest.importorskip("openpyxl")

@@ -6,7 +6,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from sparsieve._wings import MissingExtraError, require
+from sparsieve._imports import MissingExtraError, require
 from sparsieve.app.io import DataError, read_table, write_table
 from sparsieve.app.io.errors import TargetNeededError
 from sparsieve.app.io.read import READABLE_SUFFIXES

@@ -12,7 +12,7 @@ from typing import Any
 from joblib import Parallel, parallel_config
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from sparsieve._wings import require
+from sparsieve._imports import require
 from sparsieve.scoring.outcomes import Outcome, Progress
 
 from .compute import end_with

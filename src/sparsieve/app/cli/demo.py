@@ -127,7 +127,7 @@ def _with_all_features(data: Dataset) -> dict[str, Any]:
 
 def _can_report(path: Path) -> bool:
     """Whether a report can be written; a place that cannot be written to is refused at once."""
-    from ..._wings import MissingExtraError
+    from ..._imports import MissingExtraError
 
     try:
         check_page(path)

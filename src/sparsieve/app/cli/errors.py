@@ -61,7 +61,7 @@ def _explain_error(error: BaseException) -> tuple[ExitCode, str]:
         command = context.command_path if context is not None else "sparsieve"
         message = error.format_message().rstrip(".")  # type: ignore[attr-defined]
         return ExitCode.BAD_USAGE, f"error: {message} (see {command} --help)"
-    from ..._wings import MissingExtraError
+    from ..._imports import MissingExtraError
     from ..io.errors import DataError, shown
 
     if isinstance(error, (DataError, MissingExtraError)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._wings import require
+from ..._imports import require
 from .errors import DataError, check_fits, explain_failure
 from .labels import MAX_CHARACTERS, Column, convert_values, not_a_column, not_utf8
 from .names import text_columns_error

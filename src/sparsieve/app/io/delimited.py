@@ -20,7 +20,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..._wings import available
+from ..._imports import available
 from ...validation.written import (
     COMMA,
     DECIMALS,

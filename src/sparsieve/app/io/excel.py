@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..._files import memory_limit
-from ..._wings import require
+from ..._imports import require
 from .errors import DataError, explain_failure
 
 _CHUNK = 1 << 20

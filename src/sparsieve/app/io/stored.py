@@ -17,7 +17,7 @@ import numpy as np
 
 from ..._checks import suggestion
 from ..._files import LOAD_SHARE, explicit_limit, replacing
-from ..._wings import require
+from ..._imports import require
 from ...validation.columns import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .columnar import arrow_values

@@ -14,7 +14,7 @@ from typing import TextIO, cast
 import numpy as np
 
 from ..._files import replacing
-from ..._wings import require
+from ..._imports import require
 from .errors import DataError, shown
 from .labels import are_whole
 from .text import full_suffix

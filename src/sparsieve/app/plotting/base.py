@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from ..._imports import require
 from ..._text import shortened
-from ..._wings import require
 from ..report.charts import MAX_LABELS
 from ..report.elements import Chart
 from ..report.encodings import LEVEL, PALETTE_SIZE, PALETTES, series_names

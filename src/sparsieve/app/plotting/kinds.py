@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_choice, check_integer, check_real, did_you_mean
-from ..._wings import require
+from ..._imports import require
 from ...diagnosis.null import PermutationNull
 from ...scoring.folds import seed_number
 from ...selectors.near_copies import SUBSTITUTE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..._checks import check_choice, did_you_mean
 from ..._files import replacing
-from ..._wings import require
+from ..._imports import require
 from ...meta import SelectorCV
 from ...preprocessing.covariates import preparation
 from ...selection.covariates import is_in_memory

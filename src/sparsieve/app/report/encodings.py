@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..._files import replacing
-from ..._wings import require
+from ..._imports import require
 from ...selectors.ranked import KEPT_BY_REQUEST, LEFT_OUT_BY_REQUEST, UNRANKED
 from .elements import Chart
 

@@ -8,9 +8,9 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ..._imports import require
 from ..._text import BIDI, visible
 from ..._version import __version__
-from ..._wings import require
 from .charts import specification
 from .elements import Chart, Explorer, Facts, Listing, Table
 from .encodings import PALETTES, vega_script

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..._files import replacing
-from ..._wings import require
+from ..._imports import require
 from ...scoring.outcomes import software
 from .elements import Chart, Facts, Listing, Profiles, Section, Table
 from .html import render, wrap_in_frame
