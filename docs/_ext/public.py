@@ -19,7 +19,7 @@ PACKAGES = {
     "Save and load": "sparsieve.persistence",
     "Read and write files": "sparsieve.app.io",
     "Convert to ONNX": "sparsieve.onnx",
-    "Limit memory": "sparsieve._files",
+    "Limit memory": "sparsieve.memory",
     "Compile ahead": "sparsieve.compile",
     "Use a GPU": "sparsieve.device",
     "Measure selections": "sparsieve.scoring",

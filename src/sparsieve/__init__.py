@@ -6,13 +6,13 @@ from ._imports import FAMILIES, PAPERS, lazy_names
 from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from ._files import *  # noqa: F403
     from .app.comparison import *  # noqa: F403
     from .app.plotting import *  # noqa: F403
     from .conformance import *  # noqa: F403
     from .device import *  # noqa: F403
     from .diagnosis import *  # noqa: F403
     from .filters import *  # noqa: F403
+    from .memory import *  # noqa: F403
     from .meta import *  # noqa: F403
     from .papers import *  # noqa: F403
     from .persistence import *  # noqa: F403

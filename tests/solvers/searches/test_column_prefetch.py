@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sparsieve import RidgeForwardSelector
-from sparsieve._files import set_memory
 from sparsieve.design import as_design
+from sparsieve.memory import set_memory
 from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.searches.forward import ForwardSelection
 from sparsieve.solvers.searches.forward_scores import CandidateBlocks

@@ -72,7 +72,7 @@ def limit_memory(amount: str | None) -> None:
     """Set the limit that an option asks for."""
     if amount is None:
         return
-    from ..._files import parse_memory, set_memory
+    from ...memory import parse_memory, set_memory
 
     try:
         set_memory(parse_memory(amount, "--memory"))

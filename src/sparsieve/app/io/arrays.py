@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._checks import format_names
-from ..._files import machine_memory
+from ...memory import machine_memory
 from ...validation.containers import check_sparse
 from .errors import DataError, check_fits, explain_failure
 from .labels import Column, convert_values, not_a_column, read_target

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..._files import DataError as DataError
-from ..._files import machine_memory
 from ..._files import shown as shown
+from ...memory import machine_memory
 
 
 class TargetNeededError(DataError):

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._files import memory_limit
 from ..._imports import require
+from ...memory import memory_limit
 from .errors import DataError, explain_failure
 
 _CHUNK = 1 << 20

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..._checks import suggestion
-from ..._files import LOAD_SHARE, explicit_limit, replacing
+from ..._files import replacing
 from ..._imports import require
+from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.columns import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .columnar import arrow_values

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ..._files import memory_limit
+from ...memory import memory_limit
 from .errors import DataError
 from .excel import Recoded
 from .layout import BROKEN, not_utf8_text

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from ..._checks import format_names
-from ..._files import memory_limit
+from ...memory import memory_limit
 from ..base import GROUPS, DesignMatrix, Index, slices
 from ..dense import DenseDesign
 from ..sparse import SparseDesign

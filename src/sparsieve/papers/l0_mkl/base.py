@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from ..._checks import Floats, check_choice, check_flag, check_integer, check_real
 from ..._cost import announce
-from ..._files import check_memory
+from ...memory import check_memory
 from ...penalties import Surrogate
 from ...selectors.base import BaseSelector, ClassWeight, FeatureScores, RandomState, TrainingData
 from ...selectors.margins import MarginPredictions, class_signs, machine_view

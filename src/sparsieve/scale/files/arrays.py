@@ -19,10 +19,10 @@ from typing import Any, cast
 import numpy as np
 from scipy import sparse
 
-from ..._files import LOAD_SHARE, machine_memory, memory_limit
 from ...design.base import DesignMatrix, Index
 from ...design.blocks.row_blocks import RowBlockedDesign, add_results, transposed_product
 from ...design.external import check_matrix, real_dtype
+from ...memory import LOAD_SHARE, machine_memory, memory_limit
 
 # Larger blocks are not read faster, and leave the cache before they are used.
 BLOCK_BYTES = 32 << 20

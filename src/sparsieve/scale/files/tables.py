@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._checks import format_names, warn_user
-from ..._files import memory_limit
 from ...design.base import DesignMatrix
+from ...memory import memory_limit
 from .arrays import ChunkedArray, FileDesign, SlicedRows, Source, file_state, first_line
 
 # A row group of at most this share of the memory limit may be held as a whole.
