@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sparsieve import _files as memory
+from sparsieve import memory
 from sparsieve.scale.files import arrays as files
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.io
 from scipy import sparse
 
-from sparsieve import _files as memory
+from sparsieve import memory
 from sparsieve.app.io import DataError, read_table
 from sparsieve.scale.files import arrays as files
 
