@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 
 import sparsieve
 from sparsieve import skops_trusted_types
-from sparsieve._checks import CLASSES, Floats, Ints, Savable
+from sparsieve._saved import CLASSES, Floats, Ints, Savable
 from sparsieve.selectors.base import BaseSelector, FeatureScores
 
 X, Y = make_classification(40, 6, random_state=1)

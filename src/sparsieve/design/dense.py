@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from .._checks import Floats, Savable
+from .._saved import Floats, Savable
 from . import dense_products, one_pass, parallel_passes
 from .base import CACHE_BLOCK_BYTES, COMPILED_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
 

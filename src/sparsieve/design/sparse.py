@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._checks import Savable
+from .._saved import Savable
 from .base import DesignMatrix, Index
 
 

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._checks import Maybe, format_names
+from .._checks import format_names
+from .._saved import Maybe
 from ..design import code_sizes
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.preparation import of_several_columns

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import gen_batches
 
-from .._checks import Floats, Maybe
+from .._saved import Floats, Maybe
 from ..design import DenseDesign, DesignMatrix, RowBlockedDesign, SparseDesign, standardise_columns
 from ..design.base import VERY_SPARSE
 from ..selectors.base import TrainingData

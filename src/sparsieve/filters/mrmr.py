@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import Floats, check_choice
+from .._checks import check_choice
+from .._saved import Floats
 from .._wings import load_entry
 from ..design import DesignMatrix, standardise_columns, without_samples
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData

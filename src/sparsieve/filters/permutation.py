@@ -15,7 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import MAX_REPEATS, Floats, check_integer
+from .._checks import MAX_REPEATS, check_integer
+from .._saved import Floats
 from ..selectors.around import check_predicts, estimator_tags, for_classes_only, for_numbers_only
 from ..selectors.base import BaseSelector, FeatureScores, RandomState, TrainingData
 from ..selectors.origins import call_with_views

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from .._beside import to_numpy, where
-from .._checks import Floats, check_flag
+from .._checks import check_flag
+from .._saved import Floats
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.preparation import of_several_columns
 from .base import centred_target, check_degrees, class_moments, correlations, ratio

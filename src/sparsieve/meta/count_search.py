@@ -12,7 +12,8 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._checks import Bools, Maybe, warn_user
+from .._checks import warn_user
+from .._saved import Bools, Maybe
 from ..preprocessing.covariates import preparation
 from ..scoring.engine import FoldScores, fit_preparation, read_columns, score_features, score_fold
 from ..scoring.folds import Fold, error_over_splits, fold_repeats, seeing_score, why_seeing

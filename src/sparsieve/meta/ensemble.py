@@ -21,7 +21,8 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Ints, check_choice, check_integer
+from .._checks import check_choice, check_integer
+from .._saved import Ints
 from ..scoring.folds import one_by_one
 from ..scoring.outcomes import reaching, read_ranking
 from ..selectors.around import weight_arguments

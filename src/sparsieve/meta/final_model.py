@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Bools, Maybe
+from .._saved import Bools, Maybe
 from ..scoring.engine import read_columns
 from ..scoring.likelihood_models import LikelihoodRidge
 from ..scoring.models import DEFAULT_METRICS, KINDS, MODELS, TASKS, main_model

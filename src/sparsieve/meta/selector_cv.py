@@ -12,7 +12,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, Maybe, check_choice, check_integer, resolve_count, warn_of_more
+from .._checks import MAX_REPEATS, check_choice, check_integer, resolve_count, warn_of_more
+from .._saved import Maybe
 from ..preprocessing.covariates import fills_gaps, preparation
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags

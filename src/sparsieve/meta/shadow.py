@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import MAX_REPEATS, Floats, Ints, Labels, check_integer, check_real, warn_user
+from .._checks import MAX_REPEATS, check_integer, check_real, warn_user
+from .._saved import Floats, Ints, Labels
 from .._text import plural
 from ..device import out_of_memory
 from ..scoring.folds import one_by_one

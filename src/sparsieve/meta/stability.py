@@ -11,16 +11,8 @@ from sklearn.utils.metadata_routing import MetadataRouter
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import (
-    MAX_REPEATS,
-    Floats,
-    Ints,
-    Savable,
-    check_choice,
-    check_integer,
-    check_real,
-    warn_user,
-)
+from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
+from .._saved import Floats, Ints, Savable
 from ..scoring.outcomes import reaching
 from ..selectors.around import group_arguments
 from ..selectors.base import FeatureScores, RandomState, TrainingData

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from .. import _beside
-from .._checks import Savable
+from .._saved import Savable
 
 
 class Penalty(Protocol):

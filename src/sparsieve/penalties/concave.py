@@ -28,7 +28,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from .._checks import Savable, check_real
+from .._checks import check_real
+from .._saved import Savable
 from .base import GroupPenalty, row_norms
 
 

@@ -1,7 +1,7 @@
 """``sparsieve.save`` and ``sparsieve.load``: files of skops, with our classes trusted.
 
 A file can only bring objects of classes that are known to do no harm: those of skops' own list
-(NumPy, SciPy, scikit-learn) and those that derive from :class:`~sparsieve._checks.Savable`.
+(NumPy, SciPy, scikit-learn) and those that derive from :class:`~sparsieve._saved.Savable`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.pipeline import Pipeline
 
-from .._checks import CLASSES, TO_FILE, Savable, check_integer, warn_user
+from .._checks import check_integer, warn_user
 from .._files import replacing, shown
+from .._saved import CLASSES, TO_FILE, Savable
 from .._sklearn import TREE_NODE
 from .._version import __version__
 

@@ -14,7 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Savable, format_names, suggestion, warn_user
+from .._checks import format_names, suggestion, warn_user
+from .._saved import Savable
 from .._text import listed_names
 from ..validation.containers import check_finite
 from ..validation.dataframes import open_frame

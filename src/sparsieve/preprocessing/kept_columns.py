@@ -13,7 +13,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Floats, Ints, Maybe, Savable, format_names, warn_user
+from .._checks import format_names, warn_user
+from .._saved import Floats, Ints, Maybe, Savable
 from ..design import external_design
 from ..selectors.origins import call_with_views
 from ..validation.columns import in_memory

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._checks import Floats, Maybe, Savable, check_choice, check_real
+from .._checks import check_choice, check_real
+from .._saved import Floats, Maybe, Savable
 
 STRATEGIES = ("median", "mean", "most_frequent", "knn")
 

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Floats, Labels, Maybe, Savable
+from .._saved import Floats, Labels, Maybe, Savable
 from ..selectors.likelihood.baselines import Baselines, listed_times, stratum_places
 from ..solvers.losses.base import Loss
 from ..solvers.losses.cox import Cox

@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from .._checks import Savable
+from .._saved import Savable
 from ..design import Coded, DenseDesign, code_sizes, one_pass
 from ..design.blocks.lazy_gram import DenseBlocks
 from ..design.external import real_dtype

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
-from .._checks import Savable
+from .._saved import Savable
 from ..design.parallel_passes import limit_blas
 from ..solvers.losses.multinomial import Multinomial
 from ..solvers.searches.ridge_fit import ridge_fit

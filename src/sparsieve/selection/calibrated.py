@@ -12,7 +12,7 @@ from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 
-from .._checks import Savable
+from .._saved import Savable
 from ..meta.held_out import held_out_search
 from ..scoring.engine import fit_preparation, read_columns
 from ..selectors.around import weight_arguments, without_routing

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._checks import Floats
+from .._saved import Floats
 from ..design import external_design
 from ..meta import SelectorCV
 from ..meta.final_model import usual_model

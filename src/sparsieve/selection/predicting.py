@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._checks import Savable, format_names
+from .._checks import format_names
+from .._saved import Savable
 from ..registry import selector_name
 from ..selectors.likelihood.baselines import listed_times
 from ..selectors.ranked import as_frame

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-from .._checks import Bools, Floats, Ints, Maybe, warn_user
+from .._checks import warn_user
+from .._saved import Bools, Floats, Ints, Maybe
 from ..validation.columns import FixedColumns
 from ..validation.target import with_task
 from .around import AroundSelectors, last_step, weight_arguments

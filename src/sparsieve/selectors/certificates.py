@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import Floats, Ints, Savable, check_integer
+from .._checks import check_integer
+from .._saved import Floats, Ints, Savable
 
 # A relative gap below this is stated as a number, not by the share that is explained for sure.
 MAX_STATED_GAP = 1e-6

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from .._checks import Maybe
+from .._saved import Maybe
 from ..validation.training_data import TrainingData, group_codes
 
 

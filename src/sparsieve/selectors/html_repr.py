@@ -17,7 +17,8 @@ from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_html_repr
 
-from .._checks import Maybe, Savable, warn_user
+from .._checks import warn_user
+from .._saved import Maybe, Savable
 from ..solvers.base import Path, Result
 from ..validation.columns import FixedColumns
 from ..validation.feature_groups import FeatureGroups

@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import Floats, Maybe, check_flag, check_integer, check_real
+from .._checks import check_flag, check_integer, check_real
+from .._saved import Floats, Maybe
 from .base import BaseSelector, ClassWeight, TrainingData
 from .predictions import LinearPredictions
 from .preparation import Prepared, prepare

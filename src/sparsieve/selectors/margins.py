@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Floats, Labels, Maybe
+from .._saved import Floats, Labels, Maybe
 from ..design import DesignMatrix, standardise_columns
 from ..design.standardise import Standardisation
 from ..validation.target import Target

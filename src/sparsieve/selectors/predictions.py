@@ -10,7 +10,7 @@ from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Maybe
+from .._saved import Maybe
 from ..validation.training_data import TrainingData, transform_data
 from .margins import linear_predictors
 

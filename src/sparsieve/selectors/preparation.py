@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .._checks import Floats, Ints, Savable
+from .._saved import Floats, Ints, Savable
 from ..design import (
     Coded,
     DesignMatrix,

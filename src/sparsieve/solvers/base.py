@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .._beside import rows_in_use
-from .._checks import Floats, Ints, Savable
+from .._saved import Floats, Ints, Savable
 from ..design import DesignMatrix
 from ..penalties import row_norms
 

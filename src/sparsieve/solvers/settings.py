@@ -9,7 +9,8 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import clone
 
-from .._checks import Savable, check_choice, check_flag, check_integer, check_real
+from .._checks import check_choice, check_flag, check_integer, check_real
+from .._saved import Savable
 
 __all__ = [
     "AHIHT",

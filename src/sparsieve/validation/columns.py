@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from .._checks import Bools, Savable, did_you_mean, format_names, resolve_count, warn_of_more
+from .._checks import did_you_mean, format_names, resolve_count, warn_of_more
+from .._saved import Bools, Savable
 from .._sklearn import check_y, get_output_config
 from ..design import DesignMatrix, external_design
 from .containers import fetch_values

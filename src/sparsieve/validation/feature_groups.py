@@ -15,7 +15,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import Ints, Savable, format_names
+from .._checks import format_names
+from .._saved import Ints, Savable
 from .columns import BY_NAME, FixedColumns, FixedGroups, columns_mask
 
 CATEGORIES = "categories"

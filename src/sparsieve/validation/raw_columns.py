@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import Savable, format_names
+from .._checks import format_names
+from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
 from .feature_groups import GAP, SEPARATOR
 from .written import POINT, encodable_levels, is_gap, read_date, written_number

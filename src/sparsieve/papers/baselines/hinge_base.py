@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ..._checks import Floats, Ints, Savable, check_real
+from ..._checks import check_real
+from ..._saved import Floats, Ints, Savable
 from ...design import blank_columns, in_double
 from ...selectors.base import FeatureScores, TrainingData
 from ...selectors.linear import LinearSelector

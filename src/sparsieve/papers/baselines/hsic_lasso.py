@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..._checks import Floats, check_integer, check_real
+from ..._checks import check_integer, check_real
+from ..._saved import Floats
 from ...design import standardise_columns
 from ...selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, RandomState, TrainingData
 from ...solvers.base import Path

@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ..._checks import Ints, check_choice
+from ..._checks import check_choice
+from ..._saved import Ints
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...selectors.html_repr import GAP

@@ -10,7 +10,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Bools, Floats, Maybe, check_integer, check_real
+from ..._checks import check_integer, check_real
+from ..._saved import Bools, Floats, Maybe
 from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...selectors.base import Count, FeatureScores, TrainingData

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from scipy.linalg import cho_solve
 
-from ..._checks import Floats, Savable
+from ..._saved import Floats, Savable
 from ...penalties import Surrogate
 from ...solvers.base import Callback, Event, Result
 from ...solvers.engines.dca import DCA

@@ -11,8 +11,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ..._checks import Floats, check_choice, check_flag, check_integer, check_real
+from ..._checks import check_choice, check_flag, check_integer, check_real
 from ..._cost import announce
+from ..._saved import Floats
 from ...memory import check_memory
 from ...penalties import Surrogate
 from ...selectors.base import BaseSelector, ClassWeight, FeatureScores, RandomState, TrainingData

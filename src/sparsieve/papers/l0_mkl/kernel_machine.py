@@ -7,7 +7,7 @@ from typing import Annotated
 
 import numpy as np
 
-from ..._checks import Floats, Savable
+from ..._saved import Floats, Savable
 from .alternating_dca import MKLModel, SparseKernelMachine
 from .kernel_svm import KernelMachine
 from .kernel_weights import KernelWeights

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from ..._checks import Floats, Ints, Savable
+from ..._saved import Floats, Ints, Savable
 
 if TYPE_CHECKING:
     from ...penalties.concave import Surrogate

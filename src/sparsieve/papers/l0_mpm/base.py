@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import Floats, Maybe, check_flag
+from ..._checks import check_flag
+from ..._saved import Floats, Maybe
 from ...design import DesignMatrix
 from ...selectors.base import BaseSelector, FeatureScores, TrainingData
 from ...selectors.margins import MarginPredictions, class_pairs, machine_view, shared_out

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import Floats, Maybe, check_choice
+from ..._checks import check_choice
 from ..._cost import announce
+from ..._saved import Floats, Maybe
 from ...solvers.base import Callback, Result
 from .base import MinimaxSelector
 from .solvers.hyperplane import Hyperplane

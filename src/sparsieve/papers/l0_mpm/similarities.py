@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ..._checks import Floats, Ints, Maybe, SparseFloats, check_choice, check_integer, check_real
+from ..._checks import check_choice, check_integer, check_real
+from ..._saved import Floats, Ints, Maybe, SparseFloats
 from ...design import SparseDesign
 from ...selectors.base import TrainingData
 from ...selectors.margins import MarginPredictions

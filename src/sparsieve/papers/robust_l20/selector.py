@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..._checks import Bools, Floats, Ints, check_flag, check_integer, check_real, warn_user
+from ..._checks import check_flag, check_integer, check_real, warn_user
+from ..._saved import Bools, Floats, Ints
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
 from ...selectors.near_copies import one_of_each

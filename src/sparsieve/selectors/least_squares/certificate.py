@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Maybe
+from ..._saved import Maybe
 from ...solvers.base import Path
 from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.support_values import least_objective

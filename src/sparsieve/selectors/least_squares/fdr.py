@@ -10,8 +10,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..._checks import Floats, Maybe
 from ..._cost import announce
+from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
 from ..near_copies import SUBSTITUTE, correlations, find_substitutes

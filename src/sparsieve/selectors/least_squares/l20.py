@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
-from ..._checks import Maybe, check_real
+from ..._checks import check_real
+from ..._saved import Maybe
 from ..._wings import load_entry
 from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings

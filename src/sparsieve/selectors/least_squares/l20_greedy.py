@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..._beside import to_numpy
-from ..._checks import Bools, Floats, Savable
+from ..._saved import Bools, Floats, Savable
 from ...penalties import row_norms
 from ...solvers.base import Callback, LeastSquares, Path, Result
 from ...solvers.engines.group_products import have_shared_columns, noise_gains

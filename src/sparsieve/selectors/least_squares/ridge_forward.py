@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from ..._checks import Floats, Ints, Maybe, check_real
+from ..._checks import check_real
+from ..._saved import Floats, Ints, Maybe
 from ...design import code_sizes
 from ...solvers.base import LeastSquares, Path, Result, printer
 from ...solvers.searches.forward import ForwardSelection

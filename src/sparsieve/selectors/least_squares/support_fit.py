@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 from scipy import linalg
 
-from ..._checks import Floats, Ints, Savable
+from ..._saved import Floats, Ints, Savable
 from ...solvers.engines.group_products import have_shared_columns, solved_blocks
 from ...solvers.exact.support_values import rounding
 from ...solvers.searches.forward import EndRule, Standing

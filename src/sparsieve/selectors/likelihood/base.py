@@ -13,7 +13,8 @@ from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import Floats, Labels, Maybe, check_choice, check_real
+from ..._checks import check_choice, check_real
+from ..._saved import Floats, Labels, Maybe
 from ...design import DesignMatrix, in_double
 from ...solvers.losses import LOSS_KINDS
 from ...solvers.losses.base import Loss

@@ -8,7 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..._checks import Bools, Floats, Maybe, Savable, check_integer, check_real
+from ..._checks import check_integer, check_real
+from ..._saved import Bools, Floats, Maybe, Savable
 from ...solvers.base import Path, printer
 from ...solvers.losses.cox import Cox
 from ...solvers.searches.likelihood_forward import (

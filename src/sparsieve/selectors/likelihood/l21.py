@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._checks import Maybe, check_real
+from ..._checks import check_real
+from ..._saved import Maybe
 from ...solvers.base import Path, Result
 from ...solvers.losses.cox import Cox
 from ...solvers.paths.newton_set import GroupCoefficients, LikelihoodL21, PenalisedLikelihood

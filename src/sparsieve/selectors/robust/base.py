@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from ..._beside import rows_in_use
-from ..._checks import Bools, Ints, Savable
+from ..._saved import Bools, Ints, Savable
 from ...design import as_design
 from ...penalties import row_norms
 from ...solvers.base import Result

@@ -9,7 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from ..._checks import Bools, Floats, check_flag
+from ..._checks import check_flag
+from ..._saved import Bools, Floats
 from ...solvers.base import Path
 from ...validation.target import Target
 from ...validation.training_data import TrainingData

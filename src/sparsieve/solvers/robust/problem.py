@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._beside import in_double as doubled
 from ..._beside import largest, rows_in_use, to_numpy, where
-from ..._checks import Bools, Floats, Savable
+from ..._saved import Bools, Floats, Savable
 from ...design import DesignMatrix, Scaled, in_double
 from ...penalties import row_norms
 from ...penalties.concave import TopKGap

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
-from ...._checks import Floats, Savable
+from ...._saved import Floats, Savable
 from .functions import CombinedKernel, Expansion, FactoredKernels, FeatureKernel, expand
 
 # Kernel matrices are evaluated in blocks of about this many bytes.
