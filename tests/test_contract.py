@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import L20Selector, all_estimators, solvers
-from sparsieve.selectors.html_repr import convergence_failure
+from sparsieve.selectors.fitted import convergence_failure
 
 ESTIMATORS = all_estimators()
 WRAPPERS = {

@@ -154,9 +154,9 @@ def test_diagrams_of_pipelines_are_those_of_scikit_learn(wine):
 
 def test_the_link_to_the_documentation_is_that_of_the_package(wine, monkeypatch):
     selector = FisherSelector(3).fit(*wine)
-    monkeypatch.setattr("sparsieve.selectors.html_repr.documentation", lambda: "")
+    monkeypatch.setattr("sparsieve.selectors.fitted.documentation", lambda: "")
     assert selector._get_doc_link() == ""
-    monkeypatch.setattr("sparsieve.selectors.html_repr.documentation", lambda: "https://docs.test")
+    monkeypatch.setattr("sparsieve.selectors.fitted.documentation", lambda: "https://docs.test")
     assert selector._get_doc_link() == "https://docs.test/api/sparsieve.FisherSelector.html"
     assert "https://docs.test/api/sparsieve.FisherSelector.html" in shown(selector)
 

@@ -14,7 +14,7 @@ import numpy as np
 from .._version import __version__
 from .._wings import load_entry
 from ..registry import selector_name
-from ..selectors.html_repr import BOX, shorten_name
+from ..selectors.fitted import BOX, shorten_name
 from ..selectors.least_squares.fdr import FDRSelector
 from ..selectors.near_copies import SUBSTITUTE
 from ..selectors.ranked import ranked_features

@@ -30,7 +30,7 @@ from ..validation.columns import (
 )
 from ..validation.containers import naming_arguments, plain_matrix
 from ..validation.training_data import Capabilities, TrainingData, training_data
-from .html_repr import FittedAttributes, ShownInNotebooks, keep_result
+from .fitted import FittedAttributes, ShownInNotebooks, keep_result
 from .near_copies import SUBSTITUTE, PassesOver, find_substitutes, without_copies
 from .preparation import scores_groups
 from .ranked import FeatureScores as FeatureScores

@@ -17,7 +17,7 @@ from ..design import DesignMatrix, standardise_columns
 from ..design.standardise import Standardisation
 from ..validation.target import Target
 from ..validation.training_data import Capabilities, transform_data
-from .html_repr import FittedOnFeatures
+from .fitted import FittedOnFeatures
 
 # Margins closer than this share of their size are equal up to rounding.
 TIE_TOL = 1e-9

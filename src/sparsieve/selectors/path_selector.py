@@ -17,7 +17,7 @@ from .._checks import check_integer, check_real
 from ..solvers.base import Callback, Path, Result, printer
 from ..solvers.paths.engine import PathEngine
 from ..validation.feature_groups import FeatureGroups
-from .html_repr import GAP
+from .fitted import GAP
 from .linear import LinearSelector, TrainingData
 from .ranked import FeatureScores
 

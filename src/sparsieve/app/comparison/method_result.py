@@ -21,7 +21,7 @@ from ...scoring.outcomes import Selection
 from ...scoring.scorers import Score
 from ...scoring.stability import Stability
 from ...scoring.statistics import LEVEL
-from ...selectors.html_repr import BOX
+from ...selectors.fitted import BOX
 from ...selectors.methods import method_parameters
 from ..report.tables import Cell, ResultTable
 from ..report.wording import capitalise, duration

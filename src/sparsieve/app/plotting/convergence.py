@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._checks import check_flag
-from ...selectors.html_repr import objective_history
+from ...selectors.fitted import objective_history
 from .base import Display, fitted_attribute
 
 

@@ -20,7 +20,7 @@ from ...scoring.relation import RelationFound
 from ...selection.claims import Claims, find_claims
 from ...selection.selected_data import SelectedData, raw_values
 from ...selectors.base import RandomState
-from ...selectors.html_repr import convergence_failure
+from ...selectors.fitted import convergence_failure
 from ...selectors.least_squares.fdr import FDRSelector
 from ...selectors.methods import format_selector, method_parameters
 from ...selectors.near_copies import SUBSTITUTE

@@ -16,7 +16,7 @@ from scipy import sparse
 from ..._text import plural
 from ...diagnosis.null import PermutationNull
 from ...selection.selected_data import SelectedData
-from ...selectors.html_repr import objective_history
+from ...selectors.fitted import objective_history
 from ...selectors.preparation import unit_names, unit_phrase
 from ...selectors.ranked import UNRANKED, RankedFeatures, ranked_units
 from .assessment import Assessment

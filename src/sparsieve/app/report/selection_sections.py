@@ -10,7 +10,7 @@ from ...diagnosis.null import PermutationNull
 from ...meta.held_out import HeldOutCheck
 from ...scoring import redundancy_rate
 from ...selection.selected_data import SelectedData
-from ...selectors.html_repr import convergence_failure, objective_history
+from ...selectors.fitted import convergence_failure, objective_history
 from ...selectors.preparation import unit_names, unit_phrase
 from ...selectors.ranked import ranked_units
 from .assessment import Assessment

@@ -10,7 +10,7 @@ import numpy as np
 from ..._checks import check_choice, check_flag, check_real
 from ...penalties import SquaredL21
 from ...selectors.base import FeatureScores, TrainingData
-from ...selectors.html_repr import GAP
+from ...selectors.fitted import GAP
 from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared

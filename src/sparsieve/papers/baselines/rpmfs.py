@@ -11,7 +11,7 @@ from ..._checks import check_choice
 from ..._saved import Ints
 from ...penalties import row_norms
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ...selectors.html_repr import GAP
+from ...selectors.fitted import GAP
 from ...selectors.near_copies import one_of_each
 from ...selectors.robust.base import ModelOnSupports, RobustSelector
 from ...solvers.base import Result, printer

@@ -15,7 +15,7 @@ from ..._saved import Bools, Floats, Maybe
 from ...design import DesignMatrix
 from ...penalties import ExclusiveL21, critical_strength
 from ...selectors.base import Count, FeatureScores, TrainingData
-from ...selectors.html_repr import GAP
+from ...selectors.fitted import GAP
 from ...selectors.least_squares.row_penalty import NORM_MEANING, row_norm_scores
 from ...selectors.linear import LinearSelector
 from ...selectors.preparation import Prepared

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ...design import as_design
-from ...selectors.html_repr import keep_result
+from ...selectors.fitted import keep_result
 from ...selectors.margins import MarginPredictions, machine_view
 from ...validation.training_data import training_data
 from .similarities import SimilarityMargins, check_kernel

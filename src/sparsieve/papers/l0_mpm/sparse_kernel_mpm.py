@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from ..._checks import check_choice
 from ...design import as_design
 from ...penalties import SURROGATES
-from ...selectors.html_repr import keep_result
+from ...selectors.fitted import keep_result
 from ...selectors.margins import machine_view
 from ...validation.training_data import training_data
 from .base import LevelSelector

@@ -9,8 +9,8 @@ from ..._checks import format_names
 from ...penalties import GROUP_PENALTIES, L21, GroupPenalty
 from ...solvers.paths.signed import SignedL1, SignedLeastSquares
 from ..base import Columns, TrainingData
+from ..fitted import GAP, STATIONARITY
 from ..groups import check_weights, column_signs, prescribes_signs
-from ..html_repr import GAP, STATIONARITY
 from .row_penalty import GroupModel, RowModel, RowPenaltySelector
 
 

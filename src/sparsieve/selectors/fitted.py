@@ -1,4 +1,4 @@
-"""What a notebook shows of a selector: scikit-learn's diagram, and what a fit has found."""
+"""What a fit leaves behind, how it went, and what a notebook shows of it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def selector_html(selector: Any) -> str:
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sparsieve import FisherSelector
-    >>> from sparsieve.selectors.html_repr import selector_html
+    >>> from sparsieve.selectors.fitted import selector_html
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> "Kept 3 of 13 features" in selector_html(FisherSelector(3).fit(X, y))
     True
