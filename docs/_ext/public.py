@@ -45,7 +45,7 @@ GROUPS = {
 SELECTORS = ("selectors", "filters", "papers")
 # What functions and attributes return, and nobody has to import: explained, but not in ``__all__``.
 RESULTS = (
-    "datasets.registry.DatasetInfo",
+    "datasets.load.DatasetInfo",
     "diagnosis.findings.Finding",
     "diagnosis.null.PermutationNull",
     "app.io.errors.TargetNeededError",
@@ -63,7 +63,7 @@ RESULTS = (
     "scoring.statistics.Friedman",
     "scoring.statistics.Interval",
     "scoring.statistics.PairedTest",
-    "scoring.over_splits.SplitDifference",
+    "scoring.stability.SplitDifference",
     "scoring.tuning.Tuned",
     "selectors.certificates.Certificate",
     "papers.exclusive_l21.selector.ClassHeatmap",
