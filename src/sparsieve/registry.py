@@ -36,6 +36,7 @@ SHORT_NAMES = {"trees": "boostedtrees"}  # what a method may be called as well
 _HERE = Path(__file__).parent
 # What runs by its name alone; meta needs another selector.
 _OURS = ("sparsieve.selectors", "sparsieve.filters")
+_BY_FAMILY = (*(f"sparsieve.selectors.{family}" for family in FAMILIES), "sparsieve.filters")
 
 PURPOSES = {
     "regression": "the target is numeric: age, dose, temperature, yield",
@@ -297,7 +298,7 @@ def find_selector(name: str) -> type[BaseEstimator]:
     'RidgeForwardSelector'
     """
     # Family by family, those of other packages last: most names need few imports.
-    for home in (*(f"{__package__}.selectors.{family}" for family in FAMILIES), *_OURS[1:]):
+    for home in _BY_FAMILY:
         family = import_module(home)
         for class_name in family.__all__:
             if _key(class_name) == _key(name):

@@ -217,6 +217,7 @@ def encode_columns(
     >>> list(made.X.columns), made.notes[-1]
     (['age', 'sex=m'], "filled the missing values of 'age' with its median")
     """
+    inputs = replace(inputs, leaves_gaps=takes_gaps)
     if inputs.is_annotated:
         is_external = streams and external_design(inputs.X) is not None
         inputs = replace(inputs, X=inputs.X if is_external else in_memory(inputs.X))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..validation.columns import is_tensor
 from ..validation.containers import plain_vector
-from ..validation.dataframes import check_names, native, open_frame
+from ..validation.dataframes import check_names, is_plain, native, open_frame
 from ..validation.survival import as_survival, is_survival
 from ..validation.training_data import check_weights
 from ..validation.written import MAX_CATEGORIES, MAX_MISSING
@@ -73,6 +73,8 @@ class Inputs:
         The column that was taken for the names of the samples; empty where there is none.
     left_out : dict of str to TextKind or None
         The columns of a frame that are not used, with what their text is.
+    leaves_gaps : bool
+        Whether the method takes missing values.
     """
 
     X: Any
@@ -102,6 +104,7 @@ class Inputs:
     notes: tuple[str, ...] = ()
     id_name: str = ""
     left_out: Mapping[str, Any] = field(default_factory=dict)
+    leaves_gaps: bool = False
 
     @property
     def folds(self) -> dict[str, Any]:
@@ -216,7 +219,7 @@ def names_survival(y: Any) -> bool:
 def _is_survival(y: Any, task: str, *further: Any) -> bool:
     """Whether y holds survival times; refused is what only these have."""
     if not (names_survival(y) or task == "survival" or is_survival(y)):
-        if all(one is None for one in further):
+        if not [one for one in further if one is not None]:
             return False
         raise ValueError(
             "entry, strata and event_value are for survival times, but y holds none; name the "
@@ -255,8 +258,9 @@ def _take_columns(
         if alike := [one for one in roles if one != role and named.get(one) == column]:
             raise ValueError(f"{role} and {alike[0]} both name the column {column!r}")
     found = {role: frame_column(frame, column) for role, column in named.items()}
-    for role in found.keys() & {"groups", *times}:
-        found[role] = np.asarray(found[role])
+    for role in found.keys() & {"y", "groups", *times}:
+        if role != "y" or is_plain(getattr(found[role], "dtype", None)):
+            found[role] = np.asarray(found[role])
     return frame.drop(list(dict.fromkeys(named.values()))).to_native(), {**asked, **found}, None
 
 

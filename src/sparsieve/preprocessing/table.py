@@ -187,7 +187,7 @@ def number_columns(selector: Any, names: np.ndarray | None) -> None:
 
 def is_anndata(X: Any) -> bool:
     """Whether this is an AnnData object."""
-    return all(hasattr(X, part) for part in ("obs", "var", "uns", "layers", "X"))
+    return hasattr(X, "obs") and hasattr(X, "var") and hasattr(X, "layers") and hasattr(X, "X")
 
 
 def annotated_matrix(adata: Any, layer: str | None) -> Any:

@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -140,7 +141,7 @@ class Choice:
         is_auto = isinstance(self.method, str) and self.method == AUTO
         return is_auto and not (self.params or self.certify)
 
-    @property
+    @cached_property
     def criterion(self) -> str | None:
         """The information criterion that chooses the number, if one does."""
         return self.rule if is_criterion(self.rule) and self.k == AUTO else None

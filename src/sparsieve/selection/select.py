@@ -323,12 +323,12 @@ def _start(
     selector, inputs = with_covariates(selector, inputs, k)
     number_columns(selector, inputs.names)
     check_k(k, selector, inputs)
-    X, y = inputs.X, inputs.y
-    _check_values(inputs, allow_nan=take_gaps(selector, inputs.estimator))
+    y = inputs.y
+    _check_values(inputs)
     if looks_at_target(selector):
         as_given = inputs.task == "survival" or is_categorical(y)
         check_varies(y if as_given else plain_vector("y", y))
-    selector = fix_task(selector, X, y)
+    selector = fix_task(selector, inputs.X, y)
     if inputs.estimator is not None:
         check_predicts(inputs.estimator, choose_task(selector, y))
     return selector, inputs, relation
@@ -356,7 +356,7 @@ def _proven(selected: SelectedFeatures) -> Any:
     return method.certify(X, selected.y)
 
 
-def _check_values(inputs: Inputs, *, allow_nan: bool) -> None:
+def _check_values(inputs: Inputs) -> None:
     """Refuse gaps and negative numbers that nothing takes, by the names of their columns."""
     X: Any = inputs.X
     names: Any = inputs.names
@@ -367,7 +367,7 @@ def _check_values(inputs: Inputs, *, allow_nan: bool) -> None:
     elif library is not None or not (type(X) is np.ndarray or sparse.issparse(X)):
         return
     if X.ndim == 2 and X.dtype.kind in "biuf":
-        check_preparable(X, names, prepare, allow_nan=allow_nan)
+        check_preparable(X, names, prepare, allow_nan=inputs.leaves_gaps)
 
 
 def _fit_selection(selected: SelectedFeatures, criterion: str | None) -> SelectedFeatures:
@@ -379,9 +379,9 @@ def _fit_selection(selected: SelectedFeatures, criterion: str | None) -> Selecte
             prepare.set_output(transform=library)  # names are not lost on the way
         call_with_views(prepare.fit, X)
         check_in_place(prepare, X)
-    if selected.task == "survival":
-        _compile_cox()
     inputs, y, groups = selected.inputs, selected.y, selected.groups
+    if inputs.task == "survival":
+        _compile_cox()
     if inputs.cv is not None and y is not None and not isinstance(selector, SelectorCV):
         check_own_folds(inputs.cv, X, y, groups)
     start, interrupted = _clock.clock(), False
@@ -395,8 +395,8 @@ def _fit_selection(selected: SelectedFeatures, criterion: str | None) -> Selecte
                 selector.fit(X, y, groups=groups, **weights)
             else:
                 given = group_arguments(selector, groups) | weights
-                n_units, n_beside = own_units(selector, inputs)
                 if criterion is not None:
+                    n_units, n_beside = own_units(selector, inputs)
                     check_in_memory(f"rule={criterion!r}", X)
                     selector = path_to_fit(selector, X.shape[0], y, n_beside, n_units)
                 selector.fit(selected.prepared_X, y, **given)

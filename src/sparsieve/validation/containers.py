@@ -55,8 +55,8 @@ def fetch_values(name: str, values: Any) -> Any:
 
 def plain_vector(name: str, values: Any) -> Any:
     """A target or weights as a plain array without missing values, dates or complex numbers."""
-    if values is None:
-        return None
+    if values is None or (type(values) is np.ndarray and values.dtype.kind in "biuf"):
+        return values
     if type(values).__name__ == "LazyFrame":
         raise TypeError(f"{name} is a LazyFrame, whose values are not known yet; pass collect()")
     values = fetch_values(name, values)

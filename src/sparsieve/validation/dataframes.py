@@ -75,7 +75,7 @@ def rename_to_text(X: Any) -> Any:
     names = getattr(X, "columns", None)
     if names is None or not hasattr(X, "iloc"):
         return X
-    if all(issubclass(kind, str) for kind in set(map(type, names))):
+    if not [kind for kind in set(map(type, names)) if not issubclass(kind, str)]:
         return X  # only pandas has other names
     X = X.copy(deep=False)
     X.columns = [str(name) for name in names]
@@ -101,7 +101,7 @@ def check_numbers(X: Any) -> None:
     check_names(X)
     if not len(X.columns):
         raise ValueError("X is a data frame with 0 features (columns); at least 1 is needed")
-    if all(getattr(dtype, "kind", "O") in _PLAIN for dtype in set(getattr(X, "dtypes", "x"))):
+    if {getattr(dtype, "kind", "O") for dtype in set(getattr(X, "dtypes", "x"))} <= set(_PLAIN):
         return  # the usual case, also of tens of thousands of columns
     frame = open_frame(X)
     if frame is None:
@@ -175,7 +175,7 @@ def _kind_of_objects(column: Any) -> str:
 
 def objects_as_numbers(X: Any) -> Any:
     """A data frame of pandas whose objects that are all numbers are numbers; gaps are NaN."""
-    if not hasattr(X, "iloc") or all(dtype.kind != "O" for dtype in set(X.dtypes)):
+    if not hasattr(X, "iloc") or "O" not in {dtype.kind for dtype in set(X.dtypes)}:
         return X
     if (frame := open_frame(X)) is None:
         return X

@@ -59,8 +59,7 @@ def is_survival(y: Any) -> bool:
     """
     if getattr(getattr(y, "dtype", None), "names", None):
         return True
-    columns = _columns_of_frame(y)
-    if columns is None:
+    if getattr(y, "columns", None) is None or (columns := _columns_of_frame(y)) is None:
         return False
     columns = {name: column for name, column in columns.items() if name not in _FURTHER}
     return len(columns) == 2 and _event_by_kind(columns) is not None
