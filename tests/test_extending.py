@@ -1,8 +1,9 @@
-"""A new loss is one file and one line, and so is a new penalty: both are added here, and used."""
+"""A loss, penalty, filter or reader is one file and one line: all are added here, and used."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cvxpy as cp
 import numpy as np
@@ -10,8 +11,18 @@ import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import xlogy
 
-from sparsieve import L21Selector, LikelihoodForwardSelector, LikelihoodL21Selector, select
+from sparsieve import (
+    L21Selector,
+    LikelihoodForwardSelector,
+    LikelihoodL21Selector,
+    filters,
+    select,
+)
+from sparsieve.app.io import read, read_table
+from sparsieve.app.io.roles import column_places, make_column
+from sparsieve.app.io.rows import Contents
 from sparsieve.penalties import GROUP_PENALTIES, GroupPenalty
+from sparsieve.selectors.base import BaseSelector, FeatureScores
 from sparsieve.solvers.losses import LOSS_KINDS
 from sparsieve.solvers.losses.base import SeparableLoss, sample_weights
 
@@ -143,3 +154,55 @@ def test_select_takes_them(method, data):
     X, y = data
     found = select(X, y, 2, method(), check=False)
     assert sorted(found.features) == ["x2", "x5"]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MedianGapSelector(BaseSelector):
+    """Keep the features whose medians of two classes are farthest apart.
+
+    In short: Scores each feature separately: the gap between the medians of the classes.
+    """
+
+    feature_groups: Any = field(default=None)
+    _accepts_regression: ClassVar[bool] = False
+    _score_meaning: ClassVar[str] = "Largest gap between medians of classes, in units of X."
+
+    def _fit(self, data):
+        X, codes = (
+            np.asarray(data.design.dense_columns(np.arange(data.design.shape[1]))),
+            data.target.codes,
+        )
+        medians = [np.median(X[codes == c], axis=0) for c in np.unique(codes)]
+        return FeatureScores(np.ptp(medians, axis=0), n_kept=10)
+
+
+def test_a_filter_is_found_by_its_name(monkeypatch, data):
+    monkeypatch.setattr(filters, "MedianGapSelector", MedianGapSelector, raising=False)
+    monkeypatch.setattr(filters, "__all__", [*filters.__all__, "MedianGapSelector"])
+    X, y = data
+    found = select(X, y > 0, 1, "median-gap", check=False)
+    assert found.features == ["x2"]
+
+
+def read_json_columns(path, roles):
+    """A file of named columns of numbers and text."""
+    columns = json.loads(path.read_text())
+    names = list(columns)
+    places = column_places(roles, names, path.name)
+    made = {
+        role: make_column(role, names[j], np.array(columns[names[j]]))
+        for role, j in places.columns.items()
+    }
+    X = np.column_stack([columns[names[j]] for j in places.features]).astype(float)
+    return Contents(path.name, X, tuple(names[j] for j in places.features), made)
+
+
+def test_a_reader_is_found_by_its_suffix(monkeypatch, data, tmp_path):
+    monkeypatch.setitem(read._READERS, ".columns", read_json_columns)
+    X, y = data
+    path = tmp_path / "data.columns"
+    kinds = np.where(y > 0, "high", "low").tolist()
+    path.write_text(json.dumps({f"x{j}": X[:, j].tolist() for j in range(8)} | {"kind": kinds}))
+    table = read_table(path, "kind")
+    assert table.feature_names[2] == "x2"
+    assert select(table, k=1, check=False).features == ["x2"]
