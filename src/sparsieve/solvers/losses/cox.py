@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ._cox_kernels import (
+from .base import CoxData, Loss, sample_weights
+from .risk_sums import (
     LOG_LEVEL,
     MAX_STRATA,
     least_terms,
@@ -25,7 +26,6 @@ from ._cox_kernels import (
     sums_of_blocks,
     sums_of_terms,
 )
-from .base import CoxData, Loss, sample_weights
 
 TIES = ("efron", "breslow")
 # Logarithms of risks that are further than this below the largest one of a stratum are cut off.
