@@ -29,6 +29,8 @@ from ..validation.raw_columns import (
 )
 from ..validation.raw_tables import make_plan
 
+__all__ = ["FramePreprocessor", "make_preprocessor"]
+
 
 def make_preprocessor(
     frame: Any, *, max_categories: int = 20, fill: bool = True

@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._checks import check_choice, check_real
 from .._saved import Floats, Maybe, Savable
 
+__all__ = ["LogCPM"]
+
 STRATEGIES = ("median", "mean", "most_frequent", "knn")
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from .._checks import format_names, suggestion
 from .._files import DataError
-from ..validation.columns import in_memory
 from ..validation.dataframes import open_frame
-from ..validation.feature_groups import by_place
 from ..validation.raw_columns import TEXT, RawColumn, output_places
 from ..validation.written import is_gap
 
@@ -179,6 +177,8 @@ def column_names(X: Any, names: Any = None) -> Any:
 
 def number_columns(selector: Any, names: np.ndarray | None) -> None:
     """Columns that parameters call by name, by their place: X itself has no names."""
+    from ..validation.feature_groups import by_place
+
     one: Any
     for one in (selector, getattr(selector, "selector", None)):
         if placed := by_place(one, names):
@@ -200,6 +200,8 @@ def annotated_matrix(adata: Any, layer: str | None) -> Any:
     if layer not in adata.layers:
         known = [str(name) for name in adata.layers]
         raise ValueError(f"adata has no layer {layer!r}{suggestion(layer, known)}")
+    from ..validation.columns import in_memory
+
     return in_memory(adata.layers[layer])
 
 

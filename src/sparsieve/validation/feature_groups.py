@@ -18,10 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import format_names
 from .._saved import Ints, Savable
 from .columns import BY_NAME, FixedColumns, FixedGroups, columns_mask
+from .written import SEPARATOR
 
 CATEGORIES = "categories"
-SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
-GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
 _PARAMETER = "feature_groups"
 
 

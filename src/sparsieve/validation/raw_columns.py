@@ -15,8 +15,7 @@ import numpy as np
 from .._checks import format_names
 from .._saved import Savable
 from .dataframes import column_kind, in_days, is_plain
-from .feature_groups import GAP, SEPARATOR
-from .written import POINT, encodable_levels, is_gap, read_date, written_number
+from .written import GAP, POINT, SEPARATOR, encodable_levels, is_gap, read_date, written_number
 
 NUMBER, DATE, TEXT = KINDS = ("number", "date", "text")
 VALUE, MARK, LEVEL = MADE = ("value", "gap", "level")

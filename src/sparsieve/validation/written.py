@@ -14,6 +14,8 @@ import numpy as np
 
 from .._checks import format_names
 
+SEPARATOR = "="  # between a column of a data frame and the value that make_preprocessor encodes
+GAP = "(missing)"  # what a gap is called after the separator; text may well be "missing"
 _TIME = r"(?:[T ](\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?))?"
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})" + _TIME)
 _YEAR_LAST = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})" + _TIME)
