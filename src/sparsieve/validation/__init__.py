@@ -9,15 +9,15 @@ the input always comes from here. The stages, in the order in which they run:
    data frames of any library which columns are no numbers.
 2. ``columns``: Does X stay where it is, in a file, on a cluster or on a GPU? Then it becomes a
    design that is read in passes, provided that the estimator can work with one.
-3. ``containers``: Are all values finite, is a sparse matrix undamaged and has one entry per place, are
-   there enough samples? Here scikit-learn counts the features and notes their names.
-4. ``training_data``, which samples: Which samples count? Those of weight zero are left out, so that they have
-   no say in anything that follows.
+3. ``containers`` again: Are all values finite, is a sparse matrix undamaged and has one entry per
+   place, are there enough samples? Here scikit-learn counts the features and notes their names.
+4. ``training_data``: Which samples count? Those of weight zero are left out, so that they have no
+   say in anything that follows.
 5. ``containers`` again: Are their squares numbers? Columns of extreme size change their unit by
    a power of two where the model does not notice, and are refused elsewhere.
 6. ``target``: What is y? Class labels, an indicator matrix or quantities, encoded as the matrix Y
    that models regress on, or survival times with events (``survival``).
-7. ``training_data``, how much: How much does every sample count, with ``class_weight`` multiplied in?
+7. ``training_data`` again: How much does every sample count, with ``class_weight`` multiplied in?
 8. ``columns``: Which columns are always or never kept, by index, name or mask?
 
 ``training_data`` runs all of them for ``fit``, and ``transform_data`` runs 1 to 3 for ``transform``
