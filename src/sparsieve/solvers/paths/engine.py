@@ -38,7 +38,7 @@ MAX_GAP_SHARE = 0.5
 # A unit is nonzero for good where it fits more than this many gaps, and zero for good where the
 # strength at which it enters stays below that of the penalty by this share of what the gap allows;
 # a tenth suffices in practice.
-NONZERO_GAPS, ZERO_SHARE = 1.0, 0.1
+NONZERO_GAPS, ZERO_SHARE = 10.0, 0.1
 # Where units are in doubt, by how much the gap falls at once, and the smallest share to go on from.
 DOUBT_DECREASE, MIN_SHARE = 1e-2, 1e-11
 
