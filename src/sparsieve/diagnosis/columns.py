@@ -36,8 +36,8 @@ def raw_counts(
         return None
     totals = np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
     small, large = np.maximum(np.quantile(totals, [0.1, 0.9]), 1.0)
-    # Where no value is large: words of texts of about one length.
-    least = 1.1 if high.max() >= _GREY_LEVELS else 1.5
+    # Where no value is large: words of texts, whose lengths go with what they are about.
+    least = 1.1 if high.max() >= _GREY_LEVELS else 2.5
     return (float(high.max()), large / small) if large >= least * small else None
 
 
