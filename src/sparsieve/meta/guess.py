@@ -57,7 +57,8 @@ class TestedModel:
     def fails(self) -> str:
         """The subject and the verb of what is said where it is no better than a guess."""
         if self.name:
-            return f"{self.name} on the selected features does not predict"
+            article = "The " if " " in self.name else ""
+            return f"{article}{self.name} on the selected features does not predict"
         return "No linear model of the selected features predicts"
 
     @property
