@@ -1,9 +1,4 @@
-"""Whether a model is better than a guess, and which model is asked.
-
-Whether held-out predictions are better than a guess without features: the one test of that.
-
-Which model the test against a guess is about, and what it therefore leaves open.
-"""
+"""Whether held-out predictions are better than a guess without features, and of which model."""
 
 from __future__ import annotations
 

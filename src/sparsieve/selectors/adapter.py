@@ -129,6 +129,7 @@ class SelectorAdapter(AroundSelectors):
     _supports: dict[int, Any] = field(init=False)
     # Of the columns that the guest saw, where these are not all in order.
     _places: Maybe[Ints] = field(init=False)
+    _refits: Maybe[Any] = field(init=False)
     _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
 
     def _guest(self) -> Any:
@@ -188,8 +189,6 @@ class SelectorAdapter(AroundSelectors):
             del self._params
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        for name in ("selector_", "pvalues_", "_refits", "_places"):  # of an earlier fit
-            self.__dict__.pop(name, None)
         guest, (X, y) = self._guest(), data.arrays()
         d, fixed = X.shape[1], data.fixed
         whole, X = X, replace(data, design=data.allowed_design).arrays()[0]

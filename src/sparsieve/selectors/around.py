@@ -24,6 +24,7 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from ..registry import selector_name
 from ..validation.training_data import is_scale_free
 from .base import BaseSelector, TrainingData
+from .groups import usual_model_kind
 
 # Scores of scikit-learn that would make something of any y, and nonsense of the wrong one.
 _OF_CLASSES = (chi2, f_classif, mutual_info_classif)
@@ -116,7 +117,9 @@ def estimator_tags(member: Any) -> Tags:
 
 
 def take_gaps(selector: Any, estimator: Any = None) -> bool:
-    """Whether a selector and the model on what it keeps, where one was given, take NaN."""
+    """Whether a selector and the model on what it keeps take NaN; of the usual ones trees do."""
+    if estimator is None and usual_model_kind(selector) != "trees":
+        return False
     asked = [selector] if estimator is None else [selector, estimator]
     return all(estimator_tags(one).input_tags.allow_nan for one in asked)
 

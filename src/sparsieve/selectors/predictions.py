@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import accuracy_score, r2_score
+from sklearn.metrics import accuracy_score, d2_tweedie_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Maybe
 from ..validation.training_data import TrainingData, transform_data
-from .margins import linear_predictors
+from .margins import Predictions, linear_predictors
 
 # What predicts the target of a task; of survival times it is a risk, which is neither.
 KIND_OF_TASK = {
@@ -20,6 +21,10 @@ KIND_OF_TASK = {
     "regression": "regressor",
     "counts": "regressor",
 }
+
+
+# By how well a target of the task is predicted; class labels by accuracy.
+_MEASURES = {"regression": r2_score, "counts": partial(d2_tweedie_score, power=1)}
 
 
 def with_kind(tags: Any, task: str | None, *, multi_label: bool = False) -> Any:
@@ -40,18 +45,13 @@ def with_kind(tags: Any, task: str | None, *, multi_label: bool = False) -> Any:
     return tags
 
 
-def _predicts(selector: Any) -> bool:
-    is_fitted = "ranking_" in vars(selector)
-    return bool(selector._has_coefficients) and (not is_fitted or "coef_" in vars(selector))
-
-
 def _has_classes(selector: Any) -> bool:
     if "ranking_" in vars(selector):
-        return _predicts(selector) and selector._seen_task == "classification"
-    return _predicts(selector) and getattr(selector, "task", "classification") != "regression"
+        return selector._can_predict and selector._seen_task == "classification"
+    return selector._can_predict and getattr(selector, "task", "classification") != "regression"
 
 
-class LinearPredictions:
+class LinearPredictions(Predictions):
     """Predictions of selectors that fit ``coef_`` and ``intercept_`` to 0/1 classes or numbers.
 
     With ``task="classification"`` or ``"regression"`` scikit-learn knows a selector as a
@@ -64,6 +64,14 @@ class LinearPredictions:
     coef_: Any
     intercept_: Any
     _has_labels: Maybe[bool]
+
+    @property
+    def _can_predict(self) -> bool:
+        return self._has_coefficients and ("ranking_" not in vars(self) or "coef_" in vars(self))
+
+    @property
+    def _can_score(self) -> bool:
+        return self._can_predict
 
     @available_if(_has_classes)
     def decision_function(self, X: Any) -> np.ndarray:
@@ -82,21 +90,7 @@ class LinearPredictions:
         F = self._outputs(X)
         return F[:, 1] - F[:, 0] if F.shape[1] == 2 else F
 
-    @available_if(_predicts)
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict by the coefficients: the class with the largest value, or numbers.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels, a 0/1 indicator matrix, or numbers. The model may use more features than
-            are kept where fewer are asked for than it has.
-        """
+    def _predict(self, X: Any) -> np.ndarray:
         F = self._outputs(X)
         if self._seen_task == "multilabel":
             return (F.dtype.type(0.5) < F).astype(int)
@@ -107,16 +101,16 @@ class LinearPredictions:
             return np.asarray(classes[(F[:, 1] - F[:, 0] > 0).astype(int)])
         return np.asarray(classes[F.argmax(axis=1)])
 
-    @available_if(_predicts)
+    @available_if(lambda self: self._can_score)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for class labels, R squared for numbers.
+        """Accuracy for class labels, R squared for numbers, explained deviance for counts.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their labels or numbers.
+            Their labels, numbers or counts.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
@@ -126,12 +120,12 @@ class LinearPredictions:
             At most 1, which is perfect.
         """
         check_is_fitted(self)
-        measure = r2_score if self._seen_task == "regression" else accuracy_score
+        measure = _MEASURES.get(self._seen_task, accuracy_score)
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     @property
     def _seen_task(self) -> str:
-        """What the fit read y as: "classification", "multilabel" or "regression"."""
+        """What the fit read y as, such as "classification", "multilabel" or "regression"."""
         if vars(self).get("_has_labels"):
             return "multilabel"
         return "regression" if getattr(self, "classes_", None) is None else "classification"
@@ -147,7 +141,7 @@ class LinearPredictions:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        if not _predicts(self):
+        if not self._can_predict:
             return tags
         takes_numbers = getattr(self, "_accepts_regression", True)
         task = getattr(self, "task", "auto" if takes_numbers else "classification")

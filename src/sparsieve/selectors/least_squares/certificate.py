@@ -152,7 +152,6 @@ class Certifiable:
 
         Of an exact search, whose proofs ``certify`` goes on from, all values of X count.
         """
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
         digest = feature_digest(data) if exact else None
         units = problem.units
         self._seen = (

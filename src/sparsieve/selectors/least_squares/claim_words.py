@@ -1,11 +1,4 @@
-"""Claims as they are asked for and said, and how strong a feature must be to be claimed.
-
-What tests of features found, in sentences.
-
-How strong a feature must be to be found.
-
-What is claimed and how it is tested: the settings that tests of columns and of groups share.
-"""
+"""Claims as they are asked for and said, and how strong a feature must be to be claimed."""
 
 from __future__ import annotations
 

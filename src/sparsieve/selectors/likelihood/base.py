@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -70,6 +69,8 @@ class StandardisedLoss:
         """Of as many columns as there are units of."""
         wide = np.zeros((len(units.scale), W.shape[1]))
         np.add.at(wide, features, W)  # a column of several groups has coefficients in each
+        if self.loss.is_redundant:  # no penalty says how large the numbers of all classes are
+            B = B - B.mean(axis=1, keepdims=True)
         if self.loss.has_intercept and units.fit_intercept:
             units, B = replace(units, target_mean=B[0]), B[1:]
         coef, intercept = units.in_user_units(wide, B if units.covariates is not None else 0.0)
@@ -95,12 +96,6 @@ class StandardisedLoss:
         shape = (len(coef), self.design.shape[1])
         found = (few.data, few.indices, ends.cumsum(dtype=ends.dtype))
         return sparse.csc_array(found, shape=shape), intercept
-
-
-def _has_score(selector: Any) -> bool:
-    fitted = vars(selector).get("_fitted_loss")
-    task = LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else selector._asked_task
-    return task != "survival"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -159,11 +154,18 @@ class LikelihoodSelector(LinearSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if "_fitted_loss" in vars(self):
-            return with_kind(tags, LOSS_KINDS[self._fitted_loss].task)
         # Counts and survival times are asked for, or seen in a structured y.
-        asked = self._asked_task
-        return with_kind(tags, "classification" if asked == "auto" else asked)
+        task = self._seen_task
+        return with_kind(tags, "classification" if task == "auto" else task)
+
+    @property
+    def _seen_task(self) -> str:
+        fitted = vars(self).get("_fitted_loss")
+        return LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else self._asked_task
+
+    @property
+    def _can_score(self) -> bool:
+        return self._seen_task != "survival"
 
     def _target(self, y: Any, strata: Any, entry: Any) -> Any:
         """Survival times with their strata and entry times; any other y as it is."""
@@ -201,7 +203,6 @@ class LikelihoodSelector(LinearSelector):
     def _loss(self, data: TrainingData) -> Loss:
         """The loss of the target."""
         target, weights = data.target, data.sample_weight
-        self.__dict__.pop("strata_", None)  # of an earlier fit
         if target.task == "survival" and target.survival.strata is not None:
             self.strata_ = np.unique(target.survival.strata)
         self._fitted_loss = self.loss
@@ -241,8 +242,6 @@ class LikelihoodSelector(LinearSelector):
         """Refuse a fit that nothing can be proven about."""
 
     def _keep_baselines(self, baselines: Baselines | None) -> None:
-        for name in ("_baselines", "_model", "baseline_times_", "baseline_hazard_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         if baselines is not None:
             self._baselines, self.baseline_times_ = baselines, baselines.times
 
@@ -270,20 +269,7 @@ class LikelihoodSelector(LinearSelector):
         F = linear_predictors(transform_data(self, X), self.coef_, self.intercept_)
         return F[:, 0] if F.shape[1] == 1 else F
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class, the expected number, or the risk of every sample.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Class labels; expected counts or numbers; or, for survival times, the logarithm of the
-            hazard relative to a sample with average features: the larger, the earlier the event.
-        """
+    def _predict(self, X: Any) -> np.ndarray:
         F = self.decision_function(X)
         if not hasattr(self, "classes_"):
             return LOSS_KINDS[self._fitted_loss].predict_mean(F)
@@ -305,29 +291,6 @@ class LikelihoodSelector(LinearSelector):
         """
         F = self.decision_function(X)
         return np.column_stack([expit(-F), expit(F)]) if F.ndim == 1 else softmax(F, axis=1)
-
-    @available_if(_has_score)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for class labels; for counts the share of the deviance that is explained.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their labels or counts.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        score : float
-            At most 1, which is perfect.
-        """
-        predicted = self.predict(X)
-        if hasattr(self, "classes_"):
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
     @available_if(lambda selector: hasattr(selector, "baseline_times_"))
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:

@@ -228,7 +228,6 @@ default="auto"
         check_integer("swaps", self.swaps, minimum=0)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
         problem, constant = self._group_problem(data, prepared)
         passing = make_redundancy(self.max_correlation, data)

@@ -197,10 +197,6 @@ default="auto"
     def _path_model(self, data: TrainingData) -> _Model:
         return _Model(self, data)
 
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
-        return super()._fit(data)
-
     def _keep(self, model: Any, result: Result[GroupCoefficients], alpha: float) -> None:
         found, prepared = result.solution, model.prepared
         self.duality_gap_ = max(float(found.gap), 0.0)

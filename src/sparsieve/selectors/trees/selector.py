@@ -212,7 +212,6 @@ class BoostedTreesSelector(BaseSelector):
         found = eliminate(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
-        self.__dict__.pop("path_", None)  # of an earlier fit
         if groups is None:
             rest = np.flatnonzero(~(candidates | fixed.either))
             left_out = np.flatnonzero(fixed.never)
