@@ -24,8 +24,8 @@ from ..scoring.scorers import Score, one_score, resolve_scores
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
 from ..selectors.groups import usual_model_kind
+from ..selectors.linear import with_kind
 from ..selectors.origins import call_with_views
-from ..selectors.predictions import with_kind
 from ..validation.columns import check_same_features, is_tensor
 from ..validation.training_data import transform_data
 from .base import MetaSelector, request_weights

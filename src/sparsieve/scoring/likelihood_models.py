@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Labels, Maybe, Savable
-from ..selectors.likelihood.baselines import Baselines, listed_times, stratum_places
+from ..selectors.likelihood.base import Baselines, listed_times, stratum_places
 from ..solvers.losses.base import Loss
 from ..solvers.losses.cox import Cox
 from ..solvers.losses.separable import Poisson

@@ -21,8 +21,7 @@ from ..base import Columns, FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..groups import PenalisedChoices, column_signs, prescribes_signs
 from ..path_selector import PathSelector, StrengthModel
-from .base import LikelihoodSelector
-from .baselines import Baselines
+from .base import Baselines, LikelihoodSelector
 from .proof import check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
