@@ -68,18 +68,14 @@ WEIGHTS = "check_sample_weight_equivalence_on_{}_data"
 def refusals(estimator):
     """Checks that cannot hold, and why."""
     name, weights = type(estimator).__name__, [WEIGHTS.format(kind) for kind in ("dense", "sparse")]
-    is_old = sklearn.__version__.startswith("1.6.")
     if name in ("RFSSelector", "RobustL20Selector"):
         # 1e-8 would do for RFS, and take 1.1 to 1.5 times as long.
         inexact = "values are as exact as tol=1e-6; tests/selectors/test_predictions.py has 1e-9"
         return dict.fromkeys(weights, inexact)
-    if name == "SelectorCV" and is_old:
-        unknown = "1.6 takes what has predict_proba for a classifier, which y says at fit"
-        return {f"check_estimator_sparse_{kind}": unknown for kind in ("array", "matrix")}
     if name != "FDRSelector":
         return {}
     few = ["check_fit2d_1feature", "check_estimators_nan_inf"]
-    if is_old:  # which has ten samples there; later ones have more
+    if sklearn.__version__.startswith("1.6."):  # which has ten samples there; later ones have more
         few += ["check_n_features_in_after_fitting"]
     once = "copies of samples count once, unless weights say how many there are"
     return dict.fromkeys(few, "needs at least 12 samples") | dict.fromkeys(weights, once)

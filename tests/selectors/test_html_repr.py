@@ -164,10 +164,10 @@ def test_the_link_to_the_documentation_is_that_of_the_package(wine, monkeypatch)
 def test_the_address_of_the_documentation_comes_from_the_metadata(monkeypatch):
     from email.message import Message
 
-    from sparsieve.selectors import html_repr
+    from sparsieve.selectors import fitted
 
     told = Message()
-    monkeypatch.setattr(html_repr, "metadata", lambda name: told)
-    assert html_repr.documentation.__wrapped__() == ""
+    monkeypatch.setattr(fitted, "metadata", lambda name: told)
+    assert fitted.documentation.__wrapped__() == ""
     told["Project-URL"] = "Documentation, https://docs.test/"
-    assert html_repr.documentation.__wrapped__() == "https://docs.test"
+    assert fitted.documentation.__wrapped__() == "https://docs.test"

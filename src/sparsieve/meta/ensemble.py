@@ -331,7 +331,7 @@ class EnsembleSelector(MetaSelector):
         if self.n_ranked > most:
             raise ValueError(
                 f"n_ranked={self.n_ranked} is larger than the {most} {fixed.unit}s of X"
-                f"{' to choose from' * (most < len(fixed.always))}; pass at most {most}"
+                f"{' to choose from' if most < len(fixed.always) else ''}; pass at most {most}"
             )
         return int(self.n_ranked)
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import ClassifierTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -102,8 +102,8 @@ def usual_model(
         words = f"{MODELS[task][name].words} model"
     elif is_classes:
         name, words = "softmax", f"{MODELS['classification']['softmax'].words} model"
-        words += " of equally weighted classes" * evened
-    return UsualModel(name, "nonnegative " * signed + words, estimator)
+        words += " of equally weighted classes" if evened else ""
+    return UsualModel(name, f"nonnegative {words}" if signed else words, estimator)
 
 
 def check_model(estimator: Any) -> None:
@@ -277,4 +277,7 @@ class FinalModel(MetaSelector):
             return tags
         # Before the fit only a selector inside that was told may know.
         task = self._training_task if "support_" in vars(self) else self.task
-        return with_kind(tags, task, multi_label=tags.target_tags.multi_output)
+        tags = with_kind(tags, task, multi_label=tags.target_tags.multi_output)
+        if tags.estimator_type is None:  # it may turn out to be one, with probabilities
+            tags.classifier_tags = ClassifierTags()
+        return tags

@@ -69,7 +69,7 @@ class TestedModel:
             return said
         if self.name:
             return f"{said}: try estimator={curved}, for example"
-        also = ", also with the method info-gain" * (self.task == "classification")
+        also = ", also with the method info-gain" if self.task == "classification" else ""
         return f"{said}: for curves and interactions try estimator={curved} in Python{also}"
 
 
@@ -169,9 +169,10 @@ class GuessTest:
                 f"{self.units_phrase} are too few to tell whether anything predicts "
                 f"better than a guess without features ({level})."
             )
+        by = f", tested by the {self.by}" if self.by else ""
         return (
             f"{model.fails} better than a guess without features ({level}) at the 5 % "
-            f"significance level{f', tested by the {self.by}' * bool(self.by)}. {model.beyond}."
+            f"significance level{by}. {model.beyond}."
         )
 
 

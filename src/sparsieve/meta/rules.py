@@ -391,7 +391,7 @@ def describe(curve: CountCurve, kept: Kept, warning: str = "", searching: str = 
     said = [warning, f"Kept: {plural(k, curve.unit)}, {_why(curve, kept, top)} ({of_search})."]
     if is_other:
         shipped = f"The {kept.model} on them: {title} {format_score(curve, value)}"
-        said.append(f"{shipped}{f' ({error})' * bool(error)}.")
+        said.append(f"{shipped} ({error})." if error else f"{shipped}.")
     elif error:
         said[1] = f"{said[1][:-2]}; {error})."
     return " ".join(filter(None, said))

@@ -219,7 +219,7 @@ class SelectorAdapter(AroundSelectors):
             raise ValueError(
                 f"{self.guest_name} does not say how important features are; a selector needs "
                 "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
-                f"{other * hasattr(model, 'predict')}"
+                f"{other if hasattr(model, 'predict') else ''}"
             )
         own = unwrap_model(refits.fit(guest))[1] if chooses_number(guest) else model
         kept = count or own_count(own, guest, m)

@@ -115,7 +115,7 @@ def selector_html(selector: Any) -> str:
 
 def _summary(selector: Any) -> str:
     n_kept, n_features = int(selector.support_.sum()), len(selector.support_)
-    plural = "s" * (n_features != 1)
+    plural = "" if n_features == 1 else "s"
     facts = [_target(selector), *_facts(selector)]
     return (
         f'<div class="sparsieve-selection" style="{BOX}">'
@@ -354,7 +354,7 @@ def warn_convergence(
     wanted = "" if tol is None else f" instead of {tol:.3g}"
     warn_user(
         f"{type(estimator).__name__} stopped after {estimator.n_iter_} "
-        f"iteration{'s' * (estimator.n_iter_ != 1)} with {measure} "
+        f"iteration{'' if estimator.n_iter_ == 1 else 's'} with {measure} "
         f"{reached:.3g}{wanted}; {remedy}",
         ConvergenceWarning,
     )

@@ -141,7 +141,8 @@ def verdict(
             claimed = f"{plural(len(names), 'set')} of features {verb} significant"
             shown = sets_in_words(names, sizes)
         supposes_normal = claim in ("marginal", "sequential") and settings.correction == "fdr"
-        return f"{claimed} {bound}: {shown}. {meaning}." + f" {HEAVY_TAILS}" * supposes_normal
+        caution = f" {HEAVY_TAILS}" if supposes_normal else ""
+        return f"{claimed} {bound}: {shown}. {meaning}.{caution}"
     if n_tested == 0:
         return f"No {unit} is significant: none is left to test that varies on its own."
     nothing = f"No {unit} is significant {bound}."
