@@ -155,14 +155,15 @@ class GuessTest:
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
                 f"guess without features ({shown(guess)}), but the {self.by} tell the classes "
                 f"apart ({format_p_value(self.p_value)}): roc_auc or balanced_accuracy as the "
-                "score shows "
-                "how well."
+                "score shows how well."
             )
         if self.p_value <= LEVEL:
+            is_classes = model.task in ("", "classification")
+            why = "look at every class separately" if is_classes else "some predictions are far off"
             return (
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
                 f"guess without features ({shown(guess)}), although predictions are related to the "
-                "target: look at every class separately."
+                f"target: {why}."
             )
         if not self.enough:
             return (
