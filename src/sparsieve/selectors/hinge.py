@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import check_real
 from ..design import DesignMatrix
 from ..solvers.base import Path, Result
-from ..solvers.hinge.newton import (
+from ..solvers.hinge import (
     FeatureSide,
     FiniteNewton,
     GramSide,
