@@ -124,7 +124,7 @@ def nonnegative_fit(
     >>> from sparsieve.solvers.losses.separable import Logistic
     >>> X, y = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 0.0], [-1.0, 2.0]]), [1.0, 1.0, 0.0, 0.0]
     >>> nonnegative_fit(Logistic(np.array(y), None), X, 1.0, scale=4.0)[1].round(3)
-    array([0.787, 0.   ])
+    array([1.043, 0.   ])
     """
     free = np.ones((len(X), int(loss.has_intercept)))
     A, bounded = np.hstack([free, X]), np.arange(free.shape[1] + X.shape[1]) >= free.shape[1]
