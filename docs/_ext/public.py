@@ -45,7 +45,7 @@ GROUPS = {
 SELECTORS = ("selectors", "filters", "papers")
 # What functions and attributes return, and nobody has to import: explained, but not in ``__all__``.
 RESULTS = (
-    "datasets.registry.DatasetInfo",
+    "datasets.load.DatasetInfo",
     "diagnosis.findings.Finding",
     "diagnosis.null.PermutationNull",
     "app.io.errors.TargetNeededError",
