@@ -63,7 +63,7 @@ RESULTS = (
     "scoring.statistics.Friedman",
     "scoring.statistics.Interval",
     "scoring.statistics.PairedTest",
-    "scoring.over_splits.SplitDifference",
+    "scoring.stability.SplitDifference",
     "scoring.tuning.Tuned",
     "selectors.certificates.Certificate",
     "papers.exclusive_l21.selector.ClassHeatmap",
