@@ -39,6 +39,10 @@ def register() -> list[str]:
     names : list of str
         The classes that can be converted from now on.
 
+    See Also
+    --------
+    sparsieve.save : Keep a fitted estimator in a file of this package.
+
     Examples
     --------
     >>> import sparsieve.onnx

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from sparsieve import SelectorCV, compare
 from sparsieve.meta import guess
-from sparsieve.meta.guess import GuessTest, against_guess, mean_votes
+from sparsieve.meta.guess import GuessTest, TestedModel, against_guess, mean_votes
 from sparsieve.scoring.folds import make_folds
 
 pytestmark = pytest.mark.usefixtures("lines_only")
@@ -120,6 +120,8 @@ def test_a_score_below_the_guess_is_not_better_whatever_the_test_says():
     test = GuessTest(0.001, 100, True)
     assert not test.beats_guess(0.85, 0.9)
     assert "look at every class" in test.sentence(0.85, 0.9, "accuracy")
+    of_numbers = test.sentence(-1.0, 0.0, "R²", model=TestedModel("regression"))
+    assert of_numbers.endswith("related to the target: some predictions are far off.")
     assert test.beats_guess(0.95, 0.9)
     assert test.sentence(0.95, 0.9) == ""
 

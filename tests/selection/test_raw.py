@@ -108,17 +108,19 @@ def test_gaps_alone_are_filled_in_the_folds(frame):
 def test_guests_that_take_gaps_get_them(frame, guest):
     table = pd.DataFrame(np.random.default_rng(1).normal(size=(160, 4)), columns=list("abcd"))
     table.loc[2, "b"] = np.nan
+    trees = HistGradientBoostingClassifier(max_iter=5)
     for X in (table, table.to_numpy()):
-        selected = sparsieve.select(X, frame["churn"], k=2, method=guest)
+        selected = sparsieve.select(X, frame["churn"], k=2, method=guest, estimator=trees)
         assert selected.prepare is None
-    assert (
-        sparsieve.select(table, frame["churn"], k=2, method=guest)
-        .notes[0]
-        .startswith("left the missing values of 'b' to ")
-    )
+        assert selected.predict(X).shape == (160,)
+    selected = sparsieve.select(table, frame["churn"], k=2, method=guest, estimator=trees)
+    assert selected.notes[0].startswith("left the missing values of 'b' to ")
+    # The usual model takes none.
     scaled = make_pipeline(StandardScaler(), LogisticRegression())
-    filled = sparsieve.select(table, frame["churn"], k=2, method=scaled)
-    assert "filled" in filled.notes[0]
+    for method in (guest, scaled):
+        filled = sparsieve.select(table, frame["churn"], k=2, method=method)
+        assert "filled" in filled.notes[0]
+        assert filled.predict(table).shape == (160,)
 
 
 def test_models_that_take_gaps_get_those_that_the_method_does_not_see():

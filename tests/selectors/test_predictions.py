@@ -20,6 +20,7 @@ from sparsieve import (
     L0SVMSelector,
     L20Selector,
     L21Selector,
+    LikelihoodL21Selector,
     RFSSelector,
     RidgeForwardSelector,
     RobustL20Selector,
@@ -107,9 +108,17 @@ def test_what_they_are_is_known_when_it_is_said_or_seen():
         assert not hasattr(LINEAR[name](5).fit(X, Y), "predict")
 
 
-@pytest.mark.parametrize("cls", [RFSSelector, RobustL20Selector])
-def test_predictions_of_robust_models_are_as_exact_as_their_tolerance(cls):
+@pytest.mark.parametrize("cls", [RFSSelector, RobustL20Selector, LikelihoodL21Selector])
+def test_predictions_are_as_exact_as_their_tolerance(cls):
     check_sample_weight_equivalence_on_dense_data(cls.__name__, cls(tol=1e-9))
+
+
+def test_a_fit_forgets_what_an_earlier_one_left():
+    selector = L21Selector(3).fit(X, Y)
+    selector.find_substitutes(X)
+    assert {"path_", "substitutes_", "classes_"} <= vars(selector).keys()
+    selector.set_params(n_features_to_select=None).fit(X, AMOUNT[: len(X)])
+    assert not {"path_", "substitutes_", "classes_"} & vars(selector).keys()
 
 
 def test_an_indicator_matrix_gives_labels():

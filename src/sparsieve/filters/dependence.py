@@ -79,7 +79,6 @@ class PValuesMixin(TakesSampleGroups):
         ``targets`` makes arrays with orthonormal columns, whose rows are multiplied by the roots of
         the weights.
         """
-        self.__dict__.pop("_inflation", None)  # of an earlier fit
         self.assumed_ = ""
         given = codes_of_samples(data, self._sample_groups)
         codes, n_close = given_or_close(given, lambda: close_samples(data))

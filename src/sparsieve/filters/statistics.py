@@ -9,7 +9,7 @@ import numpy as np
 
 from .._beside import to_numpy, where
 from .._checks import check_flag
-from .._saved import Floats
+from .._saved import Floats, Maybe
 from ..selectors.base import DEFAULT_COUNT, BaseSelector, FeatureScores, TrainingData
 from ..selectors.preparation import of_several_columns
 from .base import centred_target, check_degrees, class_moments, correlations, ratio
@@ -116,10 +116,10 @@ class FStatisticSelector(PValuesMixin, BaseSelector):
         "F statistic: explained over unexplained variance, each per degree of freedom; about 1 "
         "for noise."
     )
+    degrees_of_freedom_: Maybe[tuple[float, float]] = field(init=False)
     _n_targets: int = field(init=False)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("degrees_of_freedom_", None)  # of an earlier fit
         is_classes = data.target.codes is not None
         self._n_targets = 1 if is_classes else data.target.Y.shape[1]
 

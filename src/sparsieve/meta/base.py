@@ -186,7 +186,7 @@ def check_weighted_classes(params: dict[str, Any], target: Target) -> None:
     left = np.unique(target.codes[np.asarray(weights) > 0])
     if len(left) < 2:
         raise ValueError(
-            f"sample_weight leaves only {len(left)} class{'es' * (len(left) != 1)} with a "
+            f"sample_weight leaves only {len(left)} class{'' if len(left) == 1 else 'es'} with a "
             "positive weight; at least 2 classes are needed"
         )
 

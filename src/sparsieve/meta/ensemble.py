@@ -1,10 +1,7 @@
-"""Ensembles of selectors, and how their rankings are put together.
+"""Several selectors, one ranking: ensembles, and ways to put rankings together.
 
-Several selectors, one ranking.
-
-Ways to make one ranking out of several; every function returns scores, larger is better.
-
-``rankings`` has one row per selector and one column per feature, with 1 for the best.
+``rankings`` has one row per selector and one column per feature, with 1 for the best; every way
+returns scores, larger is better.
 """
 
 from __future__ import annotations
@@ -334,7 +331,7 @@ class EnsembleSelector(MetaSelector):
         if self.n_ranked > most:
             raise ValueError(
                 f"n_ranked={self.n_ranked} is larger than the {most} {fixed.unit}s of X"
-                f"{' to choose from' * (most < len(fixed.always))}; pass at most {most}"
+                f"{' to choose from' if most < len(fixed.always) else ''}; pass at most {most}"
             )
         return int(self.n_ranked)
 

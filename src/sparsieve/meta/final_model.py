@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
-from sklearn.utils import get_tags
+from sklearn.utils import ClassifierTags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,8 +23,9 @@ from ..scoring.ridge_path import SizedRidge, default_estimator, trees_estimator
 from ..scoring.scorers import Score, one_score, resolve_scores
 from ..selectors.around import for_numbers_only, last_step, predicts_classes, predicts_numbers
 from ..selectors.base import TrainingData
+from ..selectors.groups import usual_model_kind
+from ..selectors.linear import with_kind
 from ..selectors.origins import call_with_views
-from ..selectors.predictions import with_kind
 from ..validation.columns import check_same_features, is_tensor
 from ..validation.training_data import transform_data
 from .base import MetaSelector, request_weights
@@ -70,8 +71,8 @@ def usual_model(
     """The model of every front door: for a task, and for scores that it must suit.
 
     The first score says whether classes count the same; any may need probabilities. ``kind`` is
-    "linear", or "trees" for features that were found by trees; survival times and several columns
-    have a linear one.
+    "linear", "nonnegative" where no coefficient may be negative, or "trees" for features that were
+    found by trees; survival times and several columns have a linear one.
 
     Examples
     --------
@@ -91,15 +92,18 @@ def usual_model(
     if kind == "trees" and task in ("classification", "regression", "counts"):
         boosted = trees_estimator(task, n_samples, balanced=evened and is_classes)
         return UsualModel("trees", "boosted trees model", boosted)
-    estimator = default_estimator(task, n_samples, balanced=evened and is_classes)
+    signed = kind == "nonnegative"
+    estimator = default_estimator(
+        task, n_samples, balanced=evened and is_classes, nonnegative=signed
+    )
     name, words = "ridge", "ridge model"
     if task in ("counts", "survival"):
         name = main_model(list(MODELS[task]))
         words = f"{MODELS[task][name].words} model"
     elif is_classes:
         name, words = "softmax", f"{MODELS['classification']['softmax'].words} model"
-        words += " of equally weighted classes" * evened
-    return UsualModel(name, words, estimator)
+        words += " of equally weighted classes" if evened else ""
+    return UsualModel(name, f"nonnegative {words}" if signed else words, estimator)
 
 
 def check_model(estimator: Any) -> None:
@@ -138,8 +142,8 @@ class FinalModel(MetaSelector):
 
     @property
     def _kind(self) -> str:
-        """Whether the usual model is linear or of trees: what the selector inside has found."""
-        return str(getattr(self._selector(), "_usual_model", "linear"))
+        """Which the usual model is: what the selector inside has found."""
+        return usual_model_kind(self._selector())
 
     @property
     def _scoring(self) -> Any:
@@ -273,4 +277,7 @@ class FinalModel(MetaSelector):
             return tags
         # Before the fit only a selector inside that was told may know.
         task = self._training_task if "support_" in vars(self) else self.task
-        return with_kind(tags, task, multi_label=tags.target_tags.multi_output)
+        tags = with_kind(tags, task, multi_label=tags.target_tags.multi_output)
+        if tags.estimator_type is None:  # it may turn out to be one, with probabilities
+            tags.classifier_tags = ClassifierTags()
+        return tags

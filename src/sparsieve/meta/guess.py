@@ -1,9 +1,4 @@
-"""Whether a model is better than a guess, and which model is asked.
-
-Whether held-out predictions are better than a guess without features: the one test of that.
-
-Which model the test against a guess is about, and what it therefore leaves open.
-"""
+"""Whether held-out predictions are better than a guess without features, and of which model."""
 
 from __future__ import annotations
 
@@ -57,7 +52,8 @@ class TestedModel:
     def fails(self) -> str:
         """The subject and the verb of what is said where it is no better than a guess."""
         if self.name:
-            return f"{self.name} on the selected features does not predict"
+            article = "The " if " " in self.name else ""
+            return f"{article}{self.name} on the selected features does not predict"
         return "No linear model of the selected features predicts"
 
     @property
@@ -73,7 +69,7 @@ class TestedModel:
             return said
         if self.name:
             return f"{said}: try estimator={curved}, for example"
-        also = ", also with the method info-gain" * (self.task == "classification")
+        also = ", also with the method info-gain" if self.task == "classification" else ""
         return f"{said}: for curves and interactions try estimator={curved} in Python{also}"
 
 
@@ -159,23 +155,25 @@ class GuessTest:
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
                 f"guess without features ({shown(guess)}), but the {self.by} tell the classes "
                 f"apart ({format_p_value(self.p_value)}): roc_auc or balanced_accuracy as the "
-                "score shows "
-                "how well."
+                "score shows how well."
             )
         if self.p_value <= LEVEL:
+            is_classes = model.task in ("", "classification")
+            why = "look at every class separately" if is_classes else "some predictions are far off"
             return (
                 f"The {metric} on held-out samples, {shown(score)}, is no {better} than that of a "
                 f"guess without features ({shown(guess)}), although predictions are related to the "
-                "target: look at every class separately."
+                f"target: {why}."
             )
         if not self.enough:
             return (
                 f"{self.units_phrase} are too few to tell whether anything predicts "
                 f"better than a guess without features ({level})."
             )
+        by = f", tested by the {self.by}" if self.by else ""
         return (
             f"{model.fails} better than a guess without features ({level}) at the 5 % "
-            f"significance level{f', tested by the {self.by}' * bool(self.by)}. {model.beyond}."
+            f"significance level{by}. {model.beyond}."
         )
 
 

@@ -1,16 +1,11 @@
 """Stability selection on halves of the samples: runs, and bounds on what they keep by mistake.
 
-Complementary halves of the samples, or of the groups that they come in, and runs on them.
-
-How many features does stability selection keep by mistake? Bounds of the expected number.
-
-A run on half of the samples keeps q of p features. Call those with a chance of at most
-theta = q / p to be kept by one run the unlikely ones: noise is among them unless the selector
-prefers it to chance. All bounds are on the expected number of unlikely features whose share of
-runs reaches the threshold tau, over B complementary pairs of half-samples (Meinshausen and
-Bühlmann 2010; Shah and Samworth 2013).
-
-Features per run, threshold and expected false positives: two of them determine the third.
+Complementary halves of the samples, or of the groups that they come in. A run on one half keeps q
+of p features. Call those with a chance of at most theta = q / p to be kept by one run the unlikely
+ones: noise is among them unless the selector prefers it to chance. All bounds are on the expected
+number of unlikely features whose share of runs reaches the threshold tau, over B complementary
+pairs of half-samples (Meinshausen and Bühlmann 2010; Shah and Samworth 2013). Features per run,
+threshold and expected false positives: two of them determine the third.
 """
 
 from __future__ import annotations

@@ -151,7 +151,7 @@ class HeldOutCheck:
     def sentence(self) -> str:
         """Score, confidence interval, score of guessing, stability, and what was not tested."""
         name = self.measure.title
-        lower = "lower is better, " * self.measure.lower_is_better
+        lower = "lower is better, " if self.measure.lower_is_better else ""
         guess = ""
         if self.guess is not None:
             guess = f"; {self.measure.of_guessing}: {self.shown(self.guess)}"
@@ -165,12 +165,12 @@ class HeldOutCheck:
         interval = f"95 % interval {self.shown(self.low)} to {self.shown(self.high)}"
         if not math.isfinite(self.low):
             interval = "no interval from one fold"
-        chosen = f" (also used to choose the number of {self.unit}s)" * self.chosen_here
-        untested = f" Not tested against a guess: {self.untested}." * bool(self.untested)
+        chosen = f" (also used to choose the number of {self.unit}s)" if self.chosen_here else ""
+        untested = f" Not tested against a guess: {self.untested}." if self.untested else ""
+        why = f" {self.why}." if self.why else ""
         return (
             f"On held-out samples: {name} {self.shown(self.score)} ({lower}{interval}){guess}; "
-            f"{stable}; {plural(self.n_folds, 'fold')}{chosen}.{f' {self.why}.' * bool(self.why)}"
-            f"{untested}"
+            f"{stable}; {plural(self.n_folds, 'fold')}{chosen}.{why}{untested}"
         )
 
     def as_dict(self) -> dict[str, Any]:

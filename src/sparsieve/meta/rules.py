@@ -231,8 +231,7 @@ class CountCurve:
         if is_sure:
             tolerance = max(SHARE * means[least], GUESS_SHARE * self.guess_loss)
             error = np.maximum(np.minimum(error, tolerance), NOTHING * means[least])
-        limit = error
-        by_loss = means - means[least] <= limit + 1e-10 * means[least]
+        by_loss = means - means[least] <= error + 1e-10 * means[least]
         both = by_loss & by_score if is_sure else by_loss
         if not both.any():  # as many as either asks for
             both = np.arange(len(self.ks)) >= max(by_loss.argmax(), by_score.argmax())
@@ -276,16 +275,7 @@ def median(curve: CountCurve) -> int:
 
 
 def best(curve: CountCurve) -> int:
-    """Index of the highest mean score, the fewest features among equals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsieve.meta.rules import CountCurve, best
-    >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92], [0.9, 0.89]])
-    >>> best(CountCurve(np.array([1, 8, 64, 100]), scores))
-    2
-    """
+    """Index of the highest mean score, the fewest features among equals."""
     return curve.top
 
 
@@ -294,14 +284,6 @@ def one_se(curve: CountCurve) -> int:
 
     Where even that is no higher than the score of a guess, and may well be noise, these are the
     fewest that were tried.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sparsieve.meta.rules import CountCurve, one_se
-    >>> scores = np.array([[0.5, 0.5], [0.88, 0.89], [0.87, 0.92]])
-    >>> one_se(CountCurve(np.array([1, 8, 64]), scores))
-    1
     """
     return curve.plateau[0]
 
@@ -409,7 +391,7 @@ def describe(curve: CountCurve, kept: Kept, warning: str = "", searching: str = 
     said = [warning, f"Kept: {plural(k, curve.unit)}, {_why(curve, kept, top)} ({of_search})."]
     if is_other:
         shipped = f"The {kept.model} on them: {title} {format_score(curve, value)}"
-        said.append(f"{shipped}{f' ({error})' * bool(error)}.")
+        said.append(f"{shipped} ({error})." if error else f"{shipped}.")
     elif error:
         said[1] = f"{said[1][:-2]}; {error})."
     return " ".join(filter(None, said))

@@ -125,7 +125,7 @@ def numbers_to_try(
     if max(numbers) > n_features:
         said = (
             f"ks asks for {max(numbers)} features, larger than the {n_features} "
-            f"feature{'s' * (n_features != 1)} of X"
+            f"feature{'' if n_features == 1 else 's'} of X"
         )
         if strict:
             raise ValueError(f"{said}; try at most {n_features}")

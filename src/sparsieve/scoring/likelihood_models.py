@@ -17,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Labels, Maybe, Savable
-from ..selectors.likelihood.baselines import Baselines, listed_times, stratum_places
+from ..selectors.likelihood.base import Baselines, listed_times, stratum_places
 from ..solvers.losses.base import Loss
 from ..solvers.losses.cox import Cox
 from ..solvers.losses.separable import Poisson
@@ -25,7 +25,7 @@ from ..solvers.searches.likelihood_forward import null_curvature
 from ..solvers.searches.ridge_fit import ridge_fit
 from ..validation.survival import as_survival, survival_parts
 from .metrics import regression_scores
-from .softmax import SoftmaxRegression
+from .softmax import SoftmaxRegression, nonnegative_fit
 from .survival import concordance_index
 
 _LARGEST = 25.0  # of a linear predictor per standard deviation: beyond it there is no estimate
@@ -165,6 +165,8 @@ class LikelihoodRidge(Savable, BaseEstimator):
     ----------
     task : {"survival", "counts"}, default="survival"
     ridge : float, default=0.1
+    nonnegative : bool, default=False
+        Whether no coefficient may be negative.
 
     Attributes
     ----------
@@ -190,9 +192,12 @@ class LikelihoodRidge(Savable, BaseEstimator):
     strata_: Maybe[Labels]
     _baselines: Maybe[Baselines]
 
-    def __init__(self, task: str = "survival", ridge: float = RIDGE) -> None:
+    def __init__(
+        self, task: str = "survival", ridge: float = RIDGE, nonnegative: bool = False
+    ) -> None:
         self.task = task
         self.ridge = ridge
+        self.nonnegative = nonnegative
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the columns of X."""
@@ -202,24 +207,17 @@ class LikelihoodRidge(Savable, BaseEstimator):
             loss = Cox(survival_parts(as_survival(y)), sample_weight)
         else:
             loss = Poisson(np.asarray(y, dtype=np.float64), sample_weight)
-        rotation = None
-        if X.shape[1] > len(X):  # the solution lies in the span of the samples
-            left, lengths, rotation = np.linalg.svd(X, full_matrices=False)
-            X = left * lengths
-        free = np.ones((len(X), int(loss.has_intercept)))
-        Z = np.hstack([free, X])
         curvature = null_curvature(loss)
-        rho = np.repeat([0.0, self.ridge * curvature], [free.shape[1], X.shape[1]])
-        start = np.vstack([loss.null_coefficients(free), np.zeros((X.shape[1], 1))])
-        w = ridge_fit(loss, Z, rho, start, scale=max(curvature, 1.0)).W[:, 0]
-        self.intercept_, coef = float(w[: free.shape[1]].sum()), w[free.shape[1] :]
+        rho, scale = self.ridge * curvature, max(curvature, 1.0)
+        fit = nonnegative_fit if self.nonnegative else _ridge_fit
+        intercept, coef = fit(loss, X, rho, scale=scale)
+        self.intercept_, self.coef_ = float(intercept), coef
         for name in ("strata_", "_baselines"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(loss, Cox):
-            self._baselines = Baselines.from_predictors(loss, [(Z @ w)[:, None]])
+            self._baselines = Baselines.from_predictors(loss, [(X @ coef)[:, None]])
             if loss.survival.strata is not None:
                 self.strata_ = np.unique(loss.survival.strata)
-        self.coef_ = coef if rotation is None else coef @ rotation
         self.n_features_in_ = len(self.coef_)
         return self
 
@@ -241,6 +239,22 @@ class LikelihoodRidge(Savable, BaseEstimator):
         if self.task == "survival":
             return concordance_index(y, self.predict(X))
         return regression_scores(y, self.predict(X), ["deviance_explained"])["deviance_explained"]
+
+
+def _ridge_fit(
+    loss: Loss, X: np.ndarray, ridge: float, *, scale: float
+) -> tuple[float, np.ndarray]:
+    """The intercept and the coefficients at the minimum of L(X w + b) + ridge / 2 ||w||^2."""
+    rotation = None
+    if X.shape[1] > len(X):  # the solution lies in the span of the samples
+        left, lengths, rotation = np.linalg.svd(X, full_matrices=False)
+        X = left * lengths
+    free = np.ones((len(X), int(loss.has_intercept)))
+    rho = np.repeat([0.0, ridge], [free.shape[1], X.shape[1]])
+    start = np.vstack([loss.null_coefficients(free), np.zeros((X.shape[1], 1))])
+    w = ridge_fit(loss, np.hstack([free, X]), rho, start, scale=scale).W[:, 0]
+    coef = w[free.shape[1] :]
+    return float(w[: free.shape[1]].sum()), coef if rotation is None else coef @ rotation
 
 
 # Features whose hazard ratios are estimated together.

@@ -12,11 +12,13 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
+from scipy.optimize import nnls
 from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import validate_data
 
 from .._saved import Savable
 from ..design import Coded, DenseDesign, code_sizes, one_pass
@@ -48,13 +50,23 @@ class SizedRidge(Savable, Ridge):
     array([0.667, 0.333])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, nonnegative: bool = False) -> None:
         super().__init__()
+        self.nonnegative = nonnegative
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit to the columns of X."""
+        """Fit to the columns of X; ``nonnegative`` is for one column of numbers."""
         self.alpha: float = float(np.shape(X)[1])
-        return super().fit(X, y, sample_weight)
+        if not self.nonnegative:
+            return super().fit(X, y, sample_weight)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
+        means, mean = np.average(X, axis=0, weights=weights), np.average(y, weights=weights)
+        rows, bottom = np.sqrt(weights), np.sqrt(self.alpha) * np.eye(X.shape[1])
+        extended = np.vstack([rows[:, None] * (X - means), bottom])
+        self.coef_ = nnls(extended, np.append(rows * (y - mean), np.zeros(len(bottom))))[0]
+        self.intercept_ = float(mean - means @ self.coef_)
+        return self
 
 
 def sized_coefficients(gram: np.ndarray, products: np.ndarray) -> np.ndarray:
@@ -72,20 +84,25 @@ def sized_coefficients(gram: np.ndarray, products: np.ndarray) -> np.ndarray:
 RIDGE = 0.1
 
 
-def default_estimator(task: str, n_samples: int, *, balanced: bool = False) -> Pipeline:
+def default_estimator(
+    task: str, n_samples: int, *, balanced: bool = False, nonnegative: bool = False
+) -> Pipeline:
     """The model that is scored and shipped, on standardised columns.
 
     Softmax regression for classes, ridge regression for numbers, a Poisson or a Cox model with a
     ridge for counts and survival times, and a ridge classifier for sets of labels. ``balanced``
-    gives every class the same weight, for scores in which each counts the same.
+    gives every class the same weight, for scores in which each counts the same. ``nonnegative``
+    lets no coefficient be negative; with two classes they speak for the second one.
     """
-    model: Any = SoftmaxRegression(class_weight="balanced" if balanced else None)
+    model: Any = SoftmaxRegression(
+        class_weight="balanced" if balanced else None, nonnegative=nonnegative
+    )
     if task in ("counts", "survival"):
-        model = LikelihoodRidge(task)
+        model = LikelihoodRidge(task, nonnegative=nonnegative)
     elif task == "multilabel":
         model = RidgeClassifier(alpha=RIDGE * n_samples)
     elif task == "regression":
-        model = SizedRidge()
+        model = SizedRidge(nonnegative)
     return make_pipeline(StandardScaler(), model)
 
 
@@ -114,6 +131,8 @@ def default_scoring(
         return {}
     metrics = metrics or ["accuracy" if is_classes else "r2"]
     how: dict[str, Any] = {"metrics": metrics, "predict": target.task in TASKS}
+    if getattr(model, "nonnegative", False):  # a path has coefficients of any sign
+        return how
     if isinstance(model, SizedRidge):
         how["path"] = partial(ridge_path, alpha=None, is_classes=False)
     elif is_classes and _counts_hits(metrics):

@@ -15,7 +15,9 @@ from sklearn.utils.validation import validate_data
 
 from .._saved import Savable
 from ..design.parallel_passes import limit_blas
+from ..solvers.losses.base import Loss
 from ..solvers.losses.multinomial import Multinomial
+from ..solvers.losses.separable import Logistic
 from ..solvers.searches.ridge_fit import ridge_fit
 
 # Of up to so many samples Newton's method solves for the coefficients, where these are few, also
@@ -28,6 +30,7 @@ LEVEL = 1e-7
 # Products of fewer numbers than this are over before a second thread has begun.
 MAX_ALONE = 20_000_000
 MAX_STEPS, MAX_HALVINGS = 50, 40
+MAX_CHANGES = 5  # of the columns that a fit with signs uses, for each of them
 # Newton's method ends when no probability is off by more than this, and is trusted up to that.
 EXACT, OPTIMAL = 1e-13, 1e-9
 # Log-probabilities that differ by less are equal: the first of these classes is predicted.
@@ -49,6 +52,8 @@ class SoftmaxRegression(Savable, LogisticRegression):
         Inverse strength of the ridge, as scikit-learn has it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as scikit-learn has them.
+    nonnegative : bool, default=False
+        Whether no coefficient of the second of two classes may be negative.
 
     Examples
     --------
@@ -62,8 +67,9 @@ class SoftmaxRegression(Savable, LogisticRegression):
     coef_: np.ndarray
     intercept_: np.ndarray
 
-    def __init__(self, C: float = 1.0, class_weight: Any = None) -> None:
+    def __init__(self, C: float = 1.0, class_weight: Any = None, nonnegative: bool = False) -> None:
         super().__init__(C=C, class_weight=class_weight, tol=1e-6, max_iter=1000)
+        self.nonnegative = nonnegative
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to the columns of X."""
@@ -76,6 +82,12 @@ class SoftmaxRegression(Savable, LogisticRegression):
         if hasattr(X, "tocsr") or len(np.unique(codes)) < max(len(classes), 2):
             return super().fit(X, y, sample_weight)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
+        if self.nonnegative:
+            loss = Logistic((codes == 1).astype(np.float64), weights)
+            columns = np.asarray(X[counted], dtype=np.float64)
+            level, coef = nonnegative_fit(loss, columns, 1.0 / self.C, scale=float(weights.sum()))
+            self.classes_, self.intercept_, self.coef_ = classes, np.array([level]), coef[None]
+            return self
         # Two classes have one column of coefficients, whose halves are those of the classes.
         strength = (2.0 if len(classes) == 2 else 1.0) / self.C
         found = _optimum(np.asarray(X[counted], dtype=np.float64), codes, weights, strength)
@@ -94,6 +106,46 @@ class SoftmaxRegression(Savable, LogisticRegression):
         if F.ndim == 1:
             return np.asarray(self.classes_[(F > TIED).astype(int)])
         return np.asarray(self.classes_[(F.max(axis=1, keepdims=True) - TIED <= F).argmax(axis=1)])
+
+
+def nonnegative_fit(
+    loss: Loss, X: np.ndarray, ridge: float, *, scale: float
+) -> tuple[float, np.ndarray]:
+    """Minimise L(X w + b) + ridge / 2 ||w||^2 with w >= 0; b and w are returned.
+
+    An active set as that of Lawson and Hanson for least squares: the fit without bounds on the
+    columns that are used is approached until some are zero, which leave; then the column enters
+    along which the objective falls most.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.scoring.softmax import nonnegative_fit
+    >>> from sparsieve.solvers.losses.separable import Logistic
+    >>> X, y = np.array([[1.0, 1.0], [1.0, 0.0], [-1.0, 0.0], [-1.0, 2.0]]), [1.0, 1.0, 0.0, 0.0]
+    >>> nonnegative_fit(Logistic(np.array(y), None), X, 1.0, scale=4.0)[1].round(3)
+    array([1.043, 0.   ])
+    """
+    free = np.ones((len(X), int(loss.has_intercept)))
+    A, bounded = np.hstack([free, X]), np.arange(free.shape[1] + X.shape[1]) >= free.shape[1]
+    penalty, used = ridge * bounded, np.ones(len(bounded), dtype=bool)
+    w = np.concatenate([loss.null_coefficients(free)[:, 0], np.zeros(X.shape[1])])
+    for _ in range(MAX_CHANGES * len(w)):
+        there = np.zeros(len(w))
+        there[used] = ridge_fit(loss, A[:, used], penalty[used], w[used, None], scale=scale).W[:, 0]
+        across = np.flatnonzero(bounded & used & (there < 0.0))
+        if len(across):
+            shares = w[across] / (w[across] - there[across])
+            w += shares.min() * (there - w)
+            leave = across[shares == shares.min()]
+            used[leave], w[leave] = False, 0.0
+            continue
+        w = there
+        slopes = (A.T @ loss.gradient(A @ w[:, None]))[:, 0] * ~used
+        if slopes.min() >= -LEVEL * scale:
+            break
+        used[slopes.argmin()] = True
+    return float(w[~bounded].sum()), w[bounded]
 
 
 def _weights_of_classes(class_weight: Any, y: Any, weights: np.ndarray) -> np.ndarray:

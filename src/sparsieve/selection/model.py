@@ -23,6 +23,7 @@ from ..preprocessing.kept_columns import (
 from ..scoring.folds import seeing_score
 from ..scoring.scorers import one_score
 from ..selectors.around import estimator_tags, weight_arguments, without_routing
+from ..selectors.groups import usual_model_kind
 from ..validation.columns import is_tensor
 from ..validation.containers import plain_vector
 from ..validation.dataframes import frame_library, make_frame, open_frame, rename_to_text
@@ -152,7 +153,7 @@ def model_to_fit(selected: SelectedFeatures) -> Any:
     if scoring is None and labels.size == n_samples:
         scoring = seeing_score(labels)
     scores = [] if scoring is None else [one_score(scoring, None)]
-    kind = getattr(selected.selector, "_usual_model", "linear")
+    kind = usual_model_kind(selected.selector)
     return usual_model(task, n_samples, scores, has_classes=is_classes, kind=kind).estimator
 
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from .._checks import format_names
 from .._saved import Savable
 from ..registry import selector_name
-from ..selectors.likelihood.baselines import listed_times
+from ..selectors.likelihood.base import listed_times
 from ..selectors.ranked import as_frame
 from .model import like
 

@@ -301,7 +301,6 @@ def _start(
     The data are encoded for the method; of two that are compared, for the one that is taken.
     """
     selector, k = choice.selector(inputs)
-    check_keeps_signs(selector, inputs.estimator)
     if choice.criterion is not None and prescribes_signs(selector):
         raise ValueError(
             f"rule={choice.criterion!r} compares models whose coefficients have any sign; leave it "
@@ -321,6 +320,7 @@ def _start(
         why = f"{relation.why[0].lower()}{relation.why[1:].rstrip('.')}"
         inputs = replace(inputs, notes=(*inputs.notes, why))
     selector, inputs = with_covariates(selector, inputs, k)
+    check_keeps_signs(selector, inputs.estimator)
     number_columns(selector, inputs.names)
     check_k(k, selector, inputs)
     y = inputs.y

@@ -129,6 +129,7 @@ class SelectorAdapter(AroundSelectors):
     _supports: dict[int, Any] = field(init=False)
     # Of the columns that the guest saw, where these are not all in order.
     _places: Maybe[Ints] = field(init=False)
+    _refits: Maybe[Any] = field(init=False)
     _not_saved: ClassVar[tuple[str, ...]] = ("_refits",)
 
     def _guest(self) -> Any:
@@ -188,8 +189,6 @@ class SelectorAdapter(AroundSelectors):
             del self._params
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        for name in ("selector_", "pvalues_", "_refits", "_places"):  # of an earlier fit
-            self.__dict__.pop(name, None)
         guest, (X, y) = self._guest(), data.arrays()
         d, fixed = X.shape[1], data.fixed
         whole, X = X, replace(data, design=data.allowed_design).arrays()[0]
@@ -220,7 +219,7 @@ class SelectorAdapter(AroundSelectors):
             raise ValueError(
                 f"{self.guest_name} does not say how important features are; a selector needs "
                 "ranking_, scores_, feature_importances_, coef_ or get_support() after fit"
-                f"{other * hasattr(model, 'predict')}"
+                f"{other if hasattr(model, 'predict') else ''}"
             )
         own = unwrap_model(refits.fit(guest))[1] if chooses_number(guest) else model
         kept = count or own_count(own, guest, m)

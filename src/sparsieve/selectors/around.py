@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,63 +25,40 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 from ..registry import selector_name
 from ..validation.training_data import is_scale_free
 from .base import BaseSelector, TrainingData
+from .groups import usual_model_kind
 
 # Scores of scikit-learn that would make something of any y, and nonsense of the wrong one.
 _OF_CLASSES = (chi2, f_classif, mutual_info_classif)
 _OF_NUMBERS = (f_regression, mutual_info_regression, r_regression)
 
 
+def _all_members(holds: Callable[[Any], Any]) -> Any:
+    """A property: whether something holds for all members."""
+    return property(lambda self: all(map(holds, self._members())))
+
+
 class AroundSelectors(BaseSelector):
     """Base of selectors that ask other estimators."""
 
     _accepts_several_targets: ClassVar[bool] = True  # members say themselves what they take
+    _accepts_regression = _all_members(lambda one: not for_classes_only(one))
+    _accepts_survival = _all_members(lambda one: takes_task(one, "survival"))
+    _accepts_counts = _all_members(lambda one: takes_task(one, "counts"))
+    _accepts_sparse = _all_members(lambda one: estimator_tags(one).input_tags.sparse)
+    _accepts_nan = _all_members(lambda one: estimator_tags(one).input_tags.allow_nan)
+    _accepts_device = _all_members(
+        lambda one: isinstance(one, BaseSelector) and (one._accepts_device or one._accepts_external)
+    )
+    _adjusts_for_kept = _all_members(lambda one: getattr(one, "_adjusts_for_kept", False))
+    _scale_free = _all_members(lambda one: is_scale_free(one))
 
     def _members(self) -> list:
         """The estimators, or functions, that will see X."""
         raise NotImplementedError
 
     @property
-    def _accepts_regression(self) -> bool:  # type: ignore[override]
-        return not any(for_classes_only(member) for member in self._members())
-
-    @property
     def _needs_numbers(self) -> bool:  # type: ignore[override]
         return any(for_numbers_only(member) for member in self._members())
-
-    @property
-    def _accepts_survival(self) -> bool:  # type: ignore[override]
-        return all(takes_task(member, "survival") for member in self._members())
-
-    @property
-    def _accepts_counts(self) -> bool:  # type: ignore[override]
-        return all(takes_task(member, "counts") for member in self._members())
-
-    @property
-    def _accepts_device(self) -> bool:  # type: ignore[override]
-        return all(
-            isinstance(member, BaseSelector)
-            and (member._accepts_device or member._accepts_external)
-            for member in self._members()
-        )
-
-    @property
-    def _adjusts_for_kept(self) -> bool:  # type: ignore[override]
-        return all(getattr(member, "_adjusts_for_kept", False) for member in self._members())
-
-    def _input_tags(self) -> list[InputTags]:
-        return [estimator_tags(member).input_tags for member in self._members()]
-
-    @property
-    def _accepts_sparse(self) -> bool:  # type: ignore[override]
-        return all(tags.sparse for tags in self._input_tags())
-
-    @property
-    def _accepts_nan(self) -> bool:  # type: ignore[override]
-        return all(tags.allow_nan for tags in self._input_tags())
-
-    @property
-    def _scale_free(self) -> bool:  # type: ignore[override]
-        return all(map(is_scale_free, self._members()))
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         is_column = getattr(y, "shape", ())[1:] == (1,)
@@ -90,9 +68,9 @@ class AroundSelectors(BaseSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = any(t.positive_only for t in self._input_tags())
-        of_targets = [estimator_tags(member).target_tags for member in self._members()]
-        tags.target_tags.multi_output = all(t.multi_output for t in of_targets)
+        told = [estimator_tags(member) for member in self._members()]
+        tags.input_tags.positive_only = any(one.input_tags.positive_only for one in told)
+        tags.target_tags.multi_output = all(one.target_tags.multi_output for one in told)
         return tags
 
 
@@ -116,7 +94,9 @@ def estimator_tags(member: Any) -> Tags:
 
 
 def take_gaps(selector: Any, estimator: Any = None) -> bool:
-    """Whether a selector and the model on what it keeps, where one was given, take NaN."""
+    """Whether a selector and the model on what it keeps take NaN; of the usual ones trees do."""
+    if estimator is None and usual_model_kind(selector) != "trees":
+        return False
     asked = [selector] if estimator is None else [selector, estimator]
     return all(estimator_tags(one).input_tags.allow_nan for one in asked)
 

@@ -46,7 +46,7 @@ class TakesSampleGroups:
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"groups": True}
 
     assumed_: Maybe[str]
-    _sample_groups: Maybe[Any]  # while fitting
+    _sample_groups: Any  # while fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Test the features of X.

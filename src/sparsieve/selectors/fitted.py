@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.metadata import PackageNotFoundError, metadata
+from itertools import chain
 from numbers import Real
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,7 +115,7 @@ def selector_html(selector: Any) -> str:
 
 def _summary(selector: Any) -> str:
     n_kept, n_features = int(selector.support_.sum()), len(selector.support_)
-    plural = "s" * (n_features != 1)
+    plural = "" if n_features == 1 else "s"
     facts = [_target(selector), *_facts(selector)]
     return (
         f'<div class="sparsieve-selection" style="{BOX}">'
@@ -269,7 +271,6 @@ class FittedAttributes(FittedOnFeatures):
     ranking_: Annotated[NDArray[np.int64], np.signedinteger, "features"]
     support_: Annotated[NDArray[np.bool_], np.bool_, "features"]
     classes_: Maybe[Any]
-    substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]]
     n_passes_: Maybe[int]  # over an X that is not in memory
     path_: Maybe[Path]
     # Of selectors that keep groups of features.
@@ -282,6 +283,19 @@ class FittedAttributes(FittedOnFeatures):
     _n_kept: int
     _n_ranked: int
     _passed_over: Maybe[dict[int, dict[int, float]]]
+
+    @classmethod
+    @cache
+    def _not_of_every_fit(cls) -> frozenset[str]:
+        """The attributes that are declared as :data:`Maybe`."""
+        declared = chain.from_iterable(inspect.get_annotations(c).items() for c in cls.__mro__)
+        return frozenset(name for name, kind in declared if str(kind).startswith("Maybe["))
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has left: the coming one may not set all of it."""
+        optional = self._not_of_every_fit()
+        for name in [one for one in vars(self) if one.endswith("_") or one in optional]:
+            delattr(self, name)
 
     if TYPE_CHECKING:  # what scikit-learn, which has no annotations, adds
 
@@ -340,7 +354,7 @@ def warn_convergence(
     wanted = "" if tol is None else f" instead of {tol:.3g}"
     warn_user(
         f"{type(estimator).__name__} stopped after {estimator.n_iter_} "
-        f"iteration{'s' * (estimator.n_iter_ != 1)} with {measure} "
+        f"iteration{'' if estimator.n_iter_ == 1 else 's'} with {measure} "
         f"{reached:.3g}{wanted}; {remedy}",
         ConvergenceWarning,
     )

@@ -35,26 +35,49 @@ def prescribes_signs(selector: Any) -> bool:
     return bool(asked) if isinstance(asked, bool | np.bool_) else asked is not None
 
 
+def nested_selectors(selector: Any) -> Iterator[Any]:
+    """A selector, the one inside it, and so on."""
+    while selector is not None:
+        yield selector
+        selector = getattr(selector, "selector", None)
+
+
+def usual_model_kind(selector: Any) -> str:
+    """What predicts from selected features where nobody says: "linear", "nonnegative" or "trees".
+
+    Examples
+    --------
+    >>> from sparsieve import FisherSelector, L21Selector
+    >>> from sparsieve.selectors.groups import usual_model_kind
+    >>> usual_model_kind(FisherSelector()), usual_model_kind(L21Selector(nonnegative=True))
+    ('linear', 'nonnegative')
+    """
+    if any(map(prescribes_signs, nested_selectors(selector))):
+        return "nonnegative"
+    return str(getattr(selector, "_usual_model", "linear"))
+
+
 def check_keeps_signs(selector: Any, estimator: Any) -> None:
-    """Refuse the usual model, which knows no signs, on features that were chosen with theirs.
+    """Refuse the usual model where some coefficients have a known sign and others any.
 
     Examples
     --------
     >>> from sparsieve import L21Selector
     >>> from sparsieve.selectors.groups import check_keeps_signs
-    >>> check_keeps_signs(L21Selector(nonnegative=True), L21Selector(nonnegative=True))
+    >>> check_keeps_signs(L21Selector(nonnegative=True), None)
     """
-    while selector is not None and estimator is None:
-        if prescribes_signs(selector):
+    if estimator is not None or usual_model_kind(selector) != "nonnegative":
+        return
+    for one in nested_selectors(selector):
+        some = not isinstance(getattr(one, "nonnegative", False), bool | np.bool_)
+        if some or getattr(one, "always_keep", None) is not None:
             raise ValueError(
-                f"nonnegative of {selector_name(selector)} is about its own coefficients, and "
-                "the usual "
-                "model on the selected features may give them other signs; pass a model that keeps "
-                "them, such as estimator=Ridge(positive=True) for numbers or "
+                "the usual model on the selected features keeps signs where nonnegative=True is "
+                "for all of them; for some, or beside covariates or always_keep, pass a model that "
+                "keeps the signs you want, such as estimator=Ridge(positive=True) for numbers or "
                 "estimator=LikelihoodL21Selector(nonnegative=True) for two classes, counts and "
                 "survival times"
             )
-        selector = getattr(selector, "selector", None)
 
 
 def column_signs(

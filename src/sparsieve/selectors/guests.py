@@ -99,7 +99,7 @@ def trace_columns(fitted: Any, X: Any, y: Any) -> np.ndarray:
     try:
         places = origins(steps, X.shape[1])
     except NotTraced as error:
-        otherwise = " or say by get_feature_names_out which they are" * error.is_silent
+        otherwise = " or say by get_feature_names_out which they are" if error.is_silent else ""
         raise ValueError(
             f"{error.step}, a step before {name}, {error.what}, so that what {name} says of its "
             "columns is not about features of X; use steps that scale, fill, drop or reorder "

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._saved import Floats, Labels, Maybe
@@ -108,7 +109,37 @@ def linear_predictors(X: Any, coef: np.ndarray, intercept: np.ndarray) -> np.nda
     return safe_sparse_dot(X[:, used], coef[:, used].T, dense_output=True) + intercept
 
 
-class MarginPredictions(ClassifierMixin, FittedOnFeatures, Capabilities):
+class Predictions:
+    """Mixin: ``predict``, where the model ``_can_predict``, by ``_predict(X)``."""
+
+    @property
+    def _can_predict(self) -> bool:
+        return True
+
+    def _predict(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
+
+    @available_if(lambda self: self._can_predict)
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict the target of every sample.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, those with the largest value or margin; a 0/1 indicator matrix; numbers or
+            expected counts; or, for survival times, the logarithm of the hazard relative to a
+            sample with average features: the larger, the earlier the event. The model may use more
+            features than are kept where fewer are asked for than it has.
+        """
+        return self._predict(X)
+
+
+class MarginPredictions(ClassifierMixin, Predictions, FittedOnFeatures, Capabilities):
     """Mixin: ``decision_function`` and ``predict`` from ``_margins(X)``, one column per model.
 
     ``_margins`` is that of the hyperplanes ``coef_`` and ``intercept_`` unless overridden. Where
@@ -151,19 +182,7 @@ class MarginPredictions(ClassifierMixin, FittedOnFeatures, Capabilities):
             return margins
         return _votes(margins, len(self.classes_))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest margin for every sample.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Predicted class labels.
-        """
+    def _predict(self, X: Any) -> np.ndarray:
         margins = self.decision_function(X)
         if margins.ndim == 1:
             return self.classes_[(margins > 0).astype(int)]

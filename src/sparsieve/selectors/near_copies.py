@@ -1,12 +1,9 @@
 """Near copies: those that are passed over, and those that could stand for a kept feature.
 
-Near copies of kept features: passed over until all other features are used up.
-
-Near-duplicates of selected features, or feature groups, among those that were left out.
-
-A substitute is a column whose absolute correlation with another one is at least a threshold: the
-correlation of the columns as they are given, centred and weighted by the samples. Tables, reports
-and claims name substitutes by this measure, and say the threshold.
+Near copies of kept features are passed over until all other features are used up. A substitute is a
+column whose absolute correlation with another one is at least a threshold: the correlation of the
+columns as they are given, centred and weighted by the samples. Tables, reports and claims name
+substitutes by this measure, and say the threshold.
 """
 
 from __future__ import annotations
@@ -20,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_real
+from .._saved import Maybe
 from ..design import DesignMatrix, as_design, external_design, standardise_columns
 from ..penalties import row_norms
 from ..solvers.searches.redundancy import Company, Redundancy
@@ -134,40 +132,41 @@ def without_copies(
     best = np.argsort(found.ranking(), kind="stable")
     shut = data.choices.either if found.constant is None else data.choices.either | found.constant
     best = best[~shut[best]]
-    company, n_looked, n_kept, work = Company(redundancy), 0, 0, 0.0
+    company, work, is_whole = Company(redundancy), 0.0, True
     order: list[int] = []
     copies: list[int] = []
-    for n_looked, unit in enumerate(best.tolist()):
-        reached = n_looked >= found.n_kept if n_wanted is None else len(order) >= n_wanted
+    for place, unit in enumerate(best.tolist()):
+        reached = place >= found.n_kept if n_wanted is None else len(order) >= n_wanted
         if reached and work > MAX_WORK:
+            is_whole = False
             break
-        if n_looked % BLOCK == 0:
-            company.load(best[n_looked : n_looked + BLOCK].tolist())
+        if place % BLOCK == 0:
+            company.load(best[place : place + BLOCK].tolist())
         work += float(data.design.shape[0]) * (len(order) + 1)
         if company.closest(unit) is None:
             company.add(unit)
             order.append(unit)
         else:
             copies.append(unit)
-        n_kept += n_looked < found.n_kept and order[-1:] == [unit]
-    else:
-        n_looked = len(best)
-    is_whole = n_looked == len(best)
-    if is_whole:
-        order += copies
+    kept = set(best[: found.n_kept].tolist())
     return replace(
         found,
-        order=np.array(order, dtype=np.int64),
-        n_kept=n_kept,
+        order=np.array(order + (copies if is_whole else []), dtype=np.int64),
+        n_kept=sum(unit in kept for unit in order),
         complete=found.complete and is_whole,
         passed_over=redundancy.passed_over,
     )
 
 
+# The absolute correlation from which on a feature is a substitute where nobody said another.
+SUBSTITUTE = 0.9
+
+
 class PassesOver:
-    """What selectors say about the features that they passed over."""
+    """What selectors say about near copies: those passed over, and what could replace a feature."""
 
     max_correlation: float | None
+    substitutes_: Maybe[dict[Any, list[tuple[Any, float]]]]
     _passes_over: ClassVar[bool] = True  # by default, in select and compare
 
     def _check_max_correlation(self) -> None:
@@ -202,12 +201,47 @@ class PassesOver:
                 found[label(unit)] = [(label(j), r) for _, j, r in left]
         return found
 
+    def find_substitutes(
+        self, X: Any, threshold: float = SUBSTITUTE
+    ) -> dict[Any, list[tuple[Any, float]]]:
+        """Find features that could replace the selected ones because they are highly correlated.
 
-# The absolute correlation from which on a feature is a substitute where nobody said another.
-SUBSTITUTE = 0.9
+        With ``feature_groups``, find groups whose columns explain a selected group: the strength is
+        the multiple correlation, the square root of the share of variance of the group's
+        standardised columns that a regression on the other group's columns explains, adjusted for
+        their number.
+
+        When several features carry the same information, which one is selected can be a matter of
+        chance. This lists the alternatives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Data to compute the correlations on, usually the training data.
+        threshold : float, default=0.9
+            Smallest absolute correlation of a substitute.
+
+        Returns
+        -------
+        substitutes : dict
+            For every selected feature (its name, or its column if X has no names) a list of
+            (feature, correlation), strongest first; for groups by their names. Also stored as
+            ``substitutes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sparsieve import FisherSelector
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> selector = FisherSelector(n_features_to_select=1).fit(X, y)
+        >>> selector.find_substitutes(X, threshold=0.91)
+        {'worst concave points': [('mean concave points', 0.91...)]}
+        """
+        self.substitutes_ = found = list_substitutes(self, X, threshold)
+        return found
 
 
-def find_substitutes(selector: Any, X: Any, threshold: float) -> dict[Any, list[tuple[Any, float]]]:
+def list_substitutes(selector: Any, X: Any, threshold: float) -> dict[Any, list[tuple[Any, float]]]:
     """Of every feature (or group) that a fitted selector keeps, what could replace it in X."""
     check_is_fitted(selector)
     check_real("threshold", threshold, minimum=0, strict=True)

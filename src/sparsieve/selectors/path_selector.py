@@ -215,7 +215,6 @@ class PathSelector(LinearSelector):
         self._keep_result(result, measure=self._measure())
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("path_", None)  # of an earlier fit
         model = self._path_model(data)
         entering = model.at_zero()
         top = largest(entering)

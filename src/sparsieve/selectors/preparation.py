@@ -1,9 +1,4 @@
-"""X and y prepared for a solver, and the way back to the units of the user.
-
-The one preparation of X and Y for linear models, and the way back to the user's units.
-
-What a fitted selector chose among: single features, or feature groups.
-"""
+"""X and Y prepared for a solver, the way back to the user's units, and what is chosen among."""
 
 from __future__ import annotations
 

@@ -289,24 +289,25 @@ def _substitutes(selector: Any, features: np.ndarray, names: Any) -> np.ndarray:
 
     Found for another number of features, some of it may be selected itself by now.
     """
+    own, kept = getattr(selector, "feature_names_in_", None), set()
     if (groups := find_groups(selector)) is not None:
         ranking = getattr(selector, "selector_", selector).group_ranking_
-        texts = [
-            _join_names(
-                [f"{o} ({r:.2f})" for o, r in selector.substitutes_.get(groups.names[g], [])]
-            )
-            for g in groups.of_columns(ranking)[features]
-        ]
-        return np.array(texts, dtype=object)
-    has_names = hasattr(selector, "feature_names_in_")
-    kept = set(selector.get_support(indices=True).tolist())
-    if has_names:
-        kept = {selector.feature_names_in_[j] for j in kept}
-    texts = []
-    for j in features:
-        key = selector.feature_names_in_[j] if has_names else int(j)
-        others = [(o, r) for o, r in selector.substitutes_.get(key, []) if o not in kept]
-        texts.append(_join_names([f"{o if has_names else names[o]} ({r:.2f})" for o, r in others]))
+        keys = [groups.names[g] for g in groups.of_columns(ranking)[features]]
+        own = keys
+    else:
+        keys = features.tolist() if own is None else own[features].tolist()
+        selected = selector.get_support(indices=True)
+        kept = set(selected.tolist() if own is None else own[selected].tolist())
+    texts = [
+        _join_names(
+            [
+                f"{names[other] if own is None else other} ({r:.2f})"
+                for other, r in selector.substitutes_.get(key, [])
+                if other not in kept
+            ]
+        )
+        for key in keys
+    ]
     return np.array(texts, dtype=object)
 
 

@@ -51,6 +51,7 @@ def test_nothing_to_claim_is_an_answer_with_numbers(case):
     nothing = FDRSelector().fit(X, np.random.default_rng(0).permutation(y))
     assert not nothing.support_.any()
     assert nothing.transform(X).shape == (120, 0)
+    assert not nothing.inverse_transform(nothing.transform(X)).any()
     assert nothing.at(2).support_.sum() == 2
     said = nothing.verdict_
     assert said.startswith("No feature is significant at a false discovery rate of 10 %.")

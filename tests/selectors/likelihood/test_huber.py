@@ -5,6 +5,7 @@ from itertools import combinations
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.metrics import r2_score
 
 from sparsieve import LikelihoodForwardSelector, LikelihoodL21Selector, load, save
 from sparsieve.solvers.losses.separable import spread
@@ -84,6 +85,14 @@ def test_a_task_is_enough_and_is_saved(kind, spoilt, tmp_path):
     np.testing.assert_array_equal(selector.support_, kind(2, loss="huber").fit(X, y).support_)
     save(selector, tmp_path / "selector")
     np.testing.assert_array_equal(load(tmp_path / "selector").predict(X), selector.predict(X))
+
+
+@BOTH
+def test_numbers_are_scored_by_the_share_explained(kind, spoilt):
+    X, y = spoilt[:2]
+    selector = kind(3, task="regression").fit(X, y)
+    assert selector.score(X, y) == r2_score(y, selector.predict(X))
+    assert not hasattr(kind(task="survival"), "score")
 
 
 @BOTH

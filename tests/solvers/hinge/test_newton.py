@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hinge_reference import small_problem, squared_hinge_minimum
-from sparsieve.solvers.hinge.newton import FeatureSide, FiniteNewton, GramSide, SquaredHinge
+from sparsieve.solvers.hinge import FeatureSide, FiniteNewton, GramSide, SquaredHinge
 
 
 @pytest.mark.parametrize("fit_intercept", [True, False])

@@ -2,17 +2,15 @@
 
 import cvxpy as cp
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import nnls
-from sklearn.linear_model import Lasso, Ridge
+from sklearn.linear_model import Lasso
 
-import sparsieve
-from sparsieve import L21Selector, LikelihoodL21Selector, SelectorCV
+from sparsieve import L21Selector, LikelihoodL21Selector
 from sparsieve.solvers.paths.signed import one_sided, signed_minimum
 
 
@@ -152,21 +150,3 @@ def test_refusals_say_what_to_do(cls):
         L21Selector(penalty="mcp", nonnegative=True).fit(X, y)
     with pytest.raises(ValueError, match="cannot prove anything about"):
         LikelihoodL21Selector(2, nonnegative=True).fit(X, y > 0).certify(X, y > 0)
-
-
-def test_a_selection_ships_signs_that_its_model_keeps():
-    X, y, _ = make(7, n=80)
-    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(12)])
-    with pytest.raises(ValueError, match=r"other signs; pass a model .*Ridge"):
-        sparsieve.select(frame, y, method="l21", nonnegative=True)
-    with pytest.raises(ValueError, match="rule='bic' compares models whose coefficients"):
-        sparsieve.select(frame, y, method="l21", nonnegative=True, estimator=Ridge(), rule="bic")
-    with pytest.raises(ValueError, match="other signs; pass a model"):
-        SelectorCV(L21Selector(nonnegative=["f1"])).fit(frame, y)
-    model = LikelihoodL21Selector(nonnegative=True)
-    selected = sparsieve.select(
-        frame, y > 0, k=3, method="likelihood-l21", nonnegative=["f1", "f2"], estimator=model
-    )
-    assert (selected.selector.coef_[0, [1, 2]] >= 0).all()
-    assert (selected.model[-1].coef_ >= 0).all()
-    assert_array_equal(selected.predict(frame), selected.model[-1].predict(selected.transform(X)))

@@ -152,7 +152,6 @@ class Certifiable:
 
         Of an exact search, whose proofs ``certify`` goes on from, all values of X count.
         """
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
         digest = feature_digest(data) if exact else None
         units = problem.units
         self._seen = (
@@ -197,14 +196,13 @@ class Certifiable:
                 "X differs from what the selector was fitted on (its columns have different "
                 "means or variances); pass the same X as to fit"
             )
-        known, now = (*self._seen, None)[3], None  # files of earlier versions have no digest
+        known, now = self._seen[3], None
         if known is not None and (now := feature_digest(data)) is not None and now != known:
             raise ValueError(
                 "X differs from what the selector was fitted on (in some values or in the order "
                 "of rows); pass the same X as to fit"
             )
-        asked = (*self._seen, None, None)[4]
-        return now is not None and asked == self._problem_key(data)
+        return now is not None and self._seen[4] == self._problem_key(data)
 
 
 def _bounds(search: BoundSearch, sizes: np.ndarray) -> np.ndarray:

@@ -227,7 +227,8 @@ def claim_data(
     measured = (
         "normal scores of the ranks" if is_ranked else "values clipped at 3 standard deviations"
     )
-    measured += ", given always_keep" * bool(known.shape[1])
+    if known.shape[1]:
+        measured += ", given always_keep"
     found = together, n_close, components.shape[1], measured
     return ClaimData(problem, first, constant, exchange, hidden, *found)
 

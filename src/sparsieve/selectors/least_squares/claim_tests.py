@@ -1,12 +1,7 @@
 """Tests of columns and of groups, and the members of what is claimed.
 
-Tests of columns or of groups, and once more where structure that nobody recorded shows.
-
-Claims about single columns.
-
-Claims about whole groups of columns.
-
-Which features a claim is about: the one in its name, and those that may replace it.
+Tests are repeated where structure shows that nobody recorded. A claim is about the feature in its
+name, and those that may replace it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,4 @@
-"""Claims as they are asked for and said, and how strong a feature must be to be claimed.
-
-What tests of features found, in sentences.
-
-How strong a feature must be to be found.
-
-What is claimed and how it is tested: the settings that tests of columns and of groups share.
-"""
+"""Claims as they are asked for and said, and how strong a feature must be to be claimed."""
 
 from __future__ import annotations
 
@@ -148,7 +141,8 @@ def verdict(
             claimed = f"{plural(len(names), 'set')} of features {verb} significant"
             shown = sets_in_words(names, sizes)
         supposes_normal = claim in ("marginal", "sequential") and settings.correction == "fdr"
-        return f"{claimed} {bound}: {shown}. {meaning}." + f" {HEAVY_TAILS}" * supposes_normal
+        caution = f" {HEAVY_TAILS}" if supposes_normal else ""
+        return f"{claimed} {bound}: {shown}. {meaning}.{caution}"
     if n_tested == 0:
         return f"No {unit} is significant: none is left to test that varies on its own."
     nothing = f"No {unit} is significant {bound}."

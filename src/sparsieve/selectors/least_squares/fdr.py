@@ -14,7 +14,7 @@ from ..._cost import announce
 from ..._saved import Floats, Maybe
 from ..base import BaseSelector, Count, FeatureScores, RandomState, TrainingData
 from ..dependent_samples import TakesSampleGroups
-from ..near_copies import SUBSTITUTE, correlations, find_substitutes
+from ..near_copies import SUBSTITUTE, correlations, list_substitutes
 from ..preparation import of_several_columns
 from .claim_data import claim_data
 from .claim_tests import SMALLEST, describe_sets, name_substitutes, run_tests
@@ -293,7 +293,7 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             For every kept feature a list of (feature, correlation), strongest first.
             ``substitutes_`` stays what the claims stand for.
         """
-        return find_substitutes(self, X, threshold)
+        return list_substitutes(self, X, threshold)
 
     def _check_parameters(self) -> None:
         self._settings.check()
@@ -314,8 +314,6 @@ class FDRSelector(TakesSampleGroups, BaseSelector):
             adjust=settings.adjustment,
             conditional=settings.claim in CONDITIONAL,
         )
-        for old in ("_of_groups", "sets_"):  # of an earlier fit
-            self.__dict__.pop(old, None)
         say = partial(announce, type(self).__name__, advice=self._takes_less)
         ready, tests, tested = run_tests(
             ready,

@@ -1,9 +1,4 @@
-"""Greedy search of the l2,0 model, on features and on groups.
-
-The greedy solver of the l2,0 model: the best support found of every size.
-
-The l2,0 model on groups of features: a price for every group instead of one for all.
-"""
+"""Greedy search of the l2,0 model: the best support found of every size, of features or groups."""
 
 from __future__ import annotations
 

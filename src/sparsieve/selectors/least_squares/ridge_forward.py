@@ -258,7 +258,6 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
         self.ridge_: float = fading_ridge(data, share) if automatic else float(self.ridge)
         problem, ridge = self._search_problem(data)
         self._remember(data, problem)
-        self.__dict__.pop("_entered", None)  # of an earlier fit
         groups = None if prescribes_signs(self) else of_several_columns(data.groups)
         total, constant = data.total_weight, problem.constant
         passing = make_redundancy(self.max_correlation, data, problem)

@@ -1,9 +1,4 @@
-"""Row penalties on least squares, and the scores of features under them.
-
-Shared ground of convex least squares with a penalty on the rows of the coefficients.
-
-Importances that may be compared across features, numbers of features and data.
-"""
+"""Convex least squares with a penalty on rows, and scores that may be compared across data."""
 
 from __future__ import annotations
 

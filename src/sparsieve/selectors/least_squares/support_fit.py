@@ -1,9 +1,4 @@
-"""Least squares on a support, and how long a path is worth going on.
-
-Least squares on any few of the features seen so far, without the samples.
-
-When a path of growing supports should end.
-"""
+"""Least squares on a few features without the samples, and when a path of supports should end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the selectors with a likelihood share: the loss for a target, and predictions."""
+"""What the selectors with a likelihood share: the loss for a target, predictions, and baselines."""
 
 from __future__ import annotations
 
@@ -9,25 +9,100 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.metrics import accuracy_score, d2_tweedie_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..._checks import check_choice, check_real
-from ..._saved import Floats, Labels, Maybe
+from ..._checks import check_choice, check_real, format_names
+from ..._saved import Floats, Ints, Labels, Maybe, Savable
 from ...design import DesignMatrix, in_double
 from ...solvers.losses import LOSS_KINDS
 from ...solvers.losses.base import Loss
-from ...solvers.losses.cox import TIES
+from ...solvers.losses.cox import TIES, Cox
 from ...solvers.searches.likelihood_forward import null_curvature
 from ...solvers.searches.likelihood_neighbours import RidgeLikelihood
-from ...validation.survival import as_survival, is_survival
+from ...validation.survival import as_survival, asked_times, is_survival, strata_labels
 from ...validation.training_data import TrainingData, transform_data
-from ..linear import LinearSelector
+from ..linear import LinearSelector, with_kind
 from ..margins import linear_predictors
-from ..predictions import with_kind
 from ..preparation import Units
-from .baselines import Baselines, listed_times, stratum_places
+
+
+@dataclass(frozen=True)
+class Baselines(Savable):
+    """Cumulative hazards of a sample with risk 0, for the models with 0, 1, 2, ... features.
+
+    Attributes
+    ----------
+    times : ndarray of shape (n_events,)
+        Times at which events happened, in order within every stratum.
+    strata : ndarray of int of shape (n_events,)
+        Their strata, by their places in ``strata_``.
+    log_hazards : ndarray of shape (n_models, n_events)
+        Their logarithms: where features order all times, hazards are too large for numbers.
+    """
+
+    times: Annotated[Floats, "events"]
+    strata: Annotated[Ints, "events"]
+    log_hazards: Annotated[Floats, "models", "events"]
+
+    @classmethod
+    def from_predictors(cls, loss: Cox, predictors: list[np.ndarray]) -> Baselines:
+        """Of models with these linear predictors."""
+        found = [loss.log_baseline_hazard(F) for F in predictors]
+        times, _, strata = found[0]
+        return cls(times, strata.astype(np.int64), np.array([logs for _, logs, _ in found]))
+
+    def survival(
+        self, model: int, places: np.ndarray, times: np.ndarray, risk: np.ndarray
+    ) -> np.ndarray:
+        """Probabilities of no event by some times, for samples of these strata and risks."""
+        logs = np.full((int(places.max(initial=0)) + 1, len(times)), -np.inf)
+        for stratum in np.unique(places):
+            own = self.strata == stratum
+            steps = np.append(-np.inf, self.log_hazards[model, own])
+            logs[stratum] = steps[np.searchsorted(self.times[own], times, side="right")]
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(-np.exp(logs[places] + risk[:, None])))
+
+
+def listed_times(times: Any) -> np.ndarray:
+    """A list of times at which somebody wants to know a probability."""
+    found = asked_times(times)
+    if found.ndim != 1:
+        raise ValueError(
+            f"times must be a list of numbers, such as [1.0, 5.0], but have shape {found.shape}"
+        )
+    return found
+
+
+def stratum_places(known: np.ndarray | None, strata: Any, n_samples: int, owner: str) -> np.ndarray:
+    """Which baseline each of some samples has; ``known`` are the strata of the training data."""
+    if known is None:
+        if strata is not None:
+            raise ValueError(
+                f"the {owner} was fitted without strata, so there is one baseline for all "
+                "samples; leave strata out, or fit with strata"
+            )
+        return np.zeros(n_samples, dtype=np.int64)
+    if strata is None:
+        raise ValueError(
+            f"the {owner} was fitted with strata, each with its own baseline; pass strata= to "
+            f"predict_survival, one of {format_names(known.tolist())} for every sample"
+        )
+    asked = strata_labels(strata)
+    if len(asked) != n_samples:
+        raise ValueError(
+            f"strata has {len(asked)} values, but X has {n_samples} samples; pass one stratum "
+            "per sample"
+        )
+    places = {label: place for place, label in enumerate(known.tolist())}
+    labels, which = np.unique(asked, return_inverse=True)
+    if unknown := [label for label in labels.tolist() if label not in places]:
+        raise ValueError(
+            f"strata hold {format_names(unknown)}, for which there is no baseline; the {owner} was "
+            f"fitted with the strata {format_names(places)}"
+        )
+    return np.array([places[label] for label in labels.tolist()], dtype=np.int64)[which]
 
 
 @dataclass(frozen=True)
@@ -70,6 +145,8 @@ class StandardisedLoss:
         """Of as many columns as there are units of."""
         wide = np.zeros((len(units.scale), W.shape[1]))
         np.add.at(wide, features, W)  # a column of several groups has coefficients in each
+        if self.loss.is_redundant:  # no penalty says how large the numbers of all classes are
+            B = B - B.mean(axis=1, keepdims=True)
         if self.loss.has_intercept and units.fit_intercept:
             units, B = replace(units, target_mean=B[0]), B[1:]
         coef, intercept = units.in_user_units(wide, B if units.covariates is not None else 0.0)
@@ -95,12 +172,6 @@ class StandardisedLoss:
         shape = (len(coef), self.design.shape[1])
         found = (few.data, few.indices, ends.cumsum(dtype=ends.dtype))
         return sparse.csc_array(found, shape=shape), intercept
-
-
-def _has_score(selector: Any) -> bool:
-    fitted = vars(selector).get("_fitted_loss")
-    task = LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else selector._asked_task
-    return task != "survival"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -159,11 +230,18 @@ class LikelihoodSelector(LinearSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if "_fitted_loss" in vars(self):
-            return with_kind(tags, LOSS_KINDS[self._fitted_loss].task)
         # Counts and survival times are asked for, or seen in a structured y.
-        asked = self._asked_task
-        return with_kind(tags, "classification" if asked == "auto" else asked)
+        task = self._seen_task
+        return with_kind(tags, "classification" if task == "auto" else task)
+
+    @property
+    def _seen_task(self) -> str:
+        fitted = vars(self).get("_fitted_loss")
+        return LOSS_KINDS[fitted].task if fitted in LOSS_KINDS else self._asked_task
+
+    @property
+    def _can_score(self) -> bool:
+        return self._seen_task != "survival"
 
     def _target(self, y: Any, strata: Any, entry: Any) -> Any:
         """Survival times with their strata and entry times; any other y as it is."""
@@ -201,7 +279,6 @@ class LikelihoodSelector(LinearSelector):
     def _loss(self, data: TrainingData) -> Loss:
         """The loss of the target."""
         target, weights = data.target, data.sample_weight
-        self.__dict__.pop("strata_", None)  # of an earlier fit
         if target.task == "survival" and target.survival.strata is not None:
             self.strata_ = np.unique(target.survival.strata)
         self._fitted_loss = self.loss
@@ -241,8 +318,6 @@ class LikelihoodSelector(LinearSelector):
         """Refuse a fit that nothing can be proven about."""
 
     def _keep_baselines(self, baselines: Baselines | None) -> None:
-        for name in ("_baselines", "_model", "baseline_times_", "baseline_hazard_"):
-            self.__dict__.pop(name, None)  # of an earlier fit
         if baselines is not None:
             self._baselines, self.baseline_times_ = baselines, baselines.times
 
@@ -270,20 +345,7 @@ class LikelihoodSelector(LinearSelector):
         F = linear_predictors(transform_data(self, X), self.coef_, self.intercept_)
         return F[:, 0] if F.shape[1] == 1 else F
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict the class, the expected number, or the risk of every sample.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        y : ndarray of shape (n_samples,)
-            Class labels; expected counts or numbers; or, for survival times, the logarithm of the
-            hazard relative to a sample with average features: the larger, the earlier the event.
-        """
+    def _predict(self, X: Any) -> np.ndarray:
         F = self.decision_function(X)
         if not hasattr(self, "classes_"):
             return LOSS_KINDS[self._fitted_loss].predict_mean(F)
@@ -305,29 +367,6 @@ class LikelihoodSelector(LinearSelector):
         """
         F = self.decision_function(X)
         return np.column_stack([expit(-F), expit(F)]) if F.ndim == 1 else softmax(F, axis=1)
-
-    @available_if(_has_score)
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy for class labels; for counts the share of the deviance that is explained.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their labels or counts.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples.
-
-        Returns
-        -------
-        score : float
-            At most 1, which is perfect.
-        """
-        predicted = self.predict(X)
-        if hasattr(self, "classes_"):
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        return float(d2_tweedie_score(y, predicted, sample_weight=sample_weight, power=1))
 
     @available_if(lambda selector: hasattr(selector, "baseline_times_"))
     def predict_survival(self, X: Any, times: Any, *, strata: Any = None) -> np.ndarray:

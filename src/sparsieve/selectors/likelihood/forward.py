@@ -24,8 +24,7 @@ from ..certificates import Certificate, certified_sizes
 from ..groups import open_groups
 from ..near_copies import make_redundancy
 from ..preparation import of_several_columns
-from .base import LikelihoodSelector, StandardisedLoss
-from .baselines import Baselines
+from .base import Baselines, LikelihoodSelector, StandardisedLoss
 from .proof import ridge_certificate
 
 # With fewer samples per feature than this a likelihood fits noise.
@@ -228,7 +227,6 @@ default="auto"
         check_integer("swaps", self.swaps, minimum=0)
 
     def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
         prepared = self._problem(data)
         problem, constant = self._group_problem(data, prepared)
         passing = make_redundancy(self.max_correlation, data)

@@ -21,8 +21,7 @@ from ..base import Columns, FeatureScores, TrainingData
 from ..certificates import Certificate, certified_sizes
 from ..groups import PenalisedChoices, column_signs, prescribes_signs
 from ..path_selector import PathSelector, StrengthModel
-from .base import LikelihoodSelector
-from .baselines import Baselines
+from .base import Baselines, LikelihoodSelector
 from .proof import check_same, ridge_certificate
 
 # Classes from which on a fit may be long, and products with X for each that count in its time.
@@ -196,10 +195,6 @@ default="auto"
 
     def _path_model(self, data: TrainingData) -> _Model:
         return _Model(self, data)
-
-    def _fit(self, data: TrainingData) -> FeatureScores:
-        self.__dict__.pop("certificate_", None)  # of an earlier fit
-        return super()._fit(data)
 
     def _keep(self, model: Any, result: Result[GroupCoefficients], alpha: float) -> None:
         found, prepared = result.solution, model.prepared

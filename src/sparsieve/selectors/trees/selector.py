@@ -16,11 +16,24 @@ from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, RandomState
 from ..preparation import of_several_columns
-from .boosting import ALL_COLUMNS, Boosting, CodedColumns, choose_loss, code_columns
+from .boosting import (
+    ALL_COLUMNS,
+    Boosting,
+    CodedColumns,
+    GuestTrees,
+    check_guest,
+    choose_loss,
+    code_columns,
+)
 from .elimination import MANY, Elimination, Units, eliminate
-from .guest_trees import GuestTrees, check_guest
-from .interactions import Interaction, interactions_among
-from .products import Products, found_products, has_own_effect, no_products
+from .products import (
+    Interaction,
+    Products,
+    found_products,
+    has_own_effect,
+    interactions_among,
+    no_products,
+)
 
 MAX_SAMPLES = 10_000  # of one fit
 MAX_BYTES = 4e9  # that a sparse X may take when it is made dense
@@ -212,7 +225,6 @@ class BoostedTreesSelector(BaseSelector):
         found = eliminate(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
-        self.__dict__.pop("path_", None)  # of an earlier fit
         if groups is None:
             rest = np.flatnonzero(~(candidates | fixed.either))
             left_out = np.flatnonzero(fixed.never)

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..._checks import check_real
-from ...design import DesignMatrix
-from ...solvers.base import Path, Result
-from ...solvers.hinge.newton import (
+from .._checks import check_real
+from ..design import DesignMatrix
+from ..solvers.base import Path, Result
+from ..solvers.hinge import (
     FeatureSide,
     FiniteNewton,
     GramSide,
@@ -20,9 +20,11 @@ from ...solvers.hinge.newton import (
     Side,
     SquaredHinge,
 )
-from ..base import DEFAULT_COUNT, FeatureScores, TrainingData
-from ..linear import LinearSelector
-from ..margins import class_signs, machine_view
+from .base import DEFAULT_COUNT, FeatureScores, TrainingData
+from .linear import LinearSelector
+from .margins import class_signs, machine_view
+
+__all__ = ["SVMRFESelector"]
 
 # Squared weights are compared after rounding to this share of the largest, so that copies of a
 # column are decided by column order and not by rounding.

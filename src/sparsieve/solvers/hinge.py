@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from ..base import Callback, Event, Result
+from .base import Callback, Event, Result
 
 # Unpenalised columns can leave no loss, and only rounding of beta; it is then compared with this
 # share of 2 C, which is beta at a slack of one.

@@ -1,7 +1,0 @@
-"""Recursive elimination by support vector machines."""
-
-from .svm_rfe import SVMRFESelector
-
-__all__ = [
-    "SVMRFESelector",
-]
