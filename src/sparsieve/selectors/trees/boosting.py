@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import entr, logit
 
 from ..._sklearn import grown_tree
 from ...solvers.losses.cox import Cox
-from ...solvers.losses.multinomial import Multinomial
-from ...solvers.losses.separable import Logistic, Poisson
+from ...solvers.losses.separable import Poisson
 from ...validation.target import Target
 
 MAX_CODES = 64  # of a column; half of them below SMALL samples
@@ -51,12 +51,11 @@ class CodedColumns:
 
     def columns(self, places: np.ndarray) -> CodedColumns:
         """Some of the columns."""
-        codes = np.asfortranarray(self.codes[:, places])
-        return CodedColumns(codes, self.n_codes[places], self.has_gaps[places])
+        return CodedColumns(self.codes.T[places].T, self.n_codes[places], self.has_gaps[places])
 
     def rows(self, places: np.ndarray) -> CodedColumns:
         """Some of the rows."""
-        return replace(self, codes=np.asfortranarray(self.codes[places]))
+        return replace(self, codes=np.take(self.codes.T, places, axis=1).T)
 
     def append(self, others: CodedColumns) -> CodedColumns:
         """These columns and others."""
@@ -136,6 +135,42 @@ class Squares:
         return ones if self._is_plain else self.weights[:, None] * ones
 
 
+class Shares:
+    """The log loss of two classes, with one output, or of more, by nothing but probabilities.
+
+    The losses of the solvers keep digits where a class is all but certain, for which trees would
+    pay a third of their time.
+    """
+
+    def __init__(self, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> None:
+        self.Y: np.ndarray = np.eye(n_classes)[codes][:, int(n_classes == 2) :]
+        self.weights: np.ndarray = np.ones(len(codes)) if weights is None else weights
+
+    def null(self) -> tuple[np.ndarray, float]:
+        """(predictors, loss) of the best model without features."""
+        p = np.average(self.Y, axis=0, weights=self.weights)
+        is_single = len(p) == 1
+        loss = entr(p).sum() + entr(1.0 - p).sum() * is_single
+        with np.errstate(divide="ignore"):
+            return logit(p) if is_single else np.log(p), float(self.weights.sum() * loss)
+
+    def _probabilities(self, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            if F.shape[1] == 1:
+                return 1.0 / (1.0 + np.exp(-F))
+            P = np.exp(F - F.max(axis=1, keepdims=True))
+            return P / P.sum(axis=1, keepdims=True)
+
+    def gradient(self, F: np.ndarray) -> np.ndarray:
+        """The derivatives."""
+        return self.weights[:, None] * (self._probabilities(F) - self.Y)
+
+    def diagonal(self, F: np.ndarray) -> np.ndarray:
+        """The second derivatives."""
+        P = self._probabilities(F)
+        return self.weights[:, None] * P * (1.0 - P)
+
+
 def choose_loss(target: Target, weights: np.ndarray | None) -> Any:
     """The loss that trees lower: logistic, multinomial, Poisson, Cox or squares."""
     if target.task == "survival":
@@ -145,11 +180,9 @@ def choose_loss(target: Target, weights: np.ndarray | None) -> Any:
     if target.codes is None:
         return Squares(target.Y, weights)
     classes, codes = np.unique(target.codes, return_inverse=True)
-    if len(classes) == 2:
-        return Logistic(codes, weights)
     if len(classes) < 2:
         return Squares(target.Y, weights)
-    return Multinomial(codes, len(classes), weights)
+    return Shares(codes, len(classes), weights)
 
 
 @dataclass(frozen=True)
@@ -192,7 +225,7 @@ class Boosting:
         F = np.tile(np.asarray(loss.null()[0], dtype=np.float64), (n_samples, 1))
         power = _power(loss.gradient(F), loss.diagonal(F))
         F = F if start is None else start.copy()
-        gains = np.zeros(n_columns)
+        gains, leaf = np.zeros(n_columns), np.empty(n_samples, dtype=np.intp)
         min_leaf = 20 if n_samples >= SMALL else max(3, n_samples // 50)
         n_used = n_columns
         if n_columns > ALL_COLUMNS:
@@ -222,13 +255,14 @@ class Boosting:
                 continue
             np.add.at(gains, places[tree.features], tree.gains)
             sums = np.add.reduceat(G[tree.samples], tree.starts, axis=0)
-            sizes = np.diff(np.append(tree.starts, n_samples))
+            sizes = np.diff(tree.starts, append=n_samples)
             if len(H) == 1:
                 curvature = sizes[:, None] * H
             else:
                 curvature = np.add.reduceat(H[tree.samples], tree.starts, axis=0)
             values = -self.rate * sums / (curvature + self.l2 * H.mean(axis=0) + 1e-12)
-            F[tree.samples] += np.repeat(values, sizes, axis=0)
+            leaf[tree.samples] = np.repeat(np.arange(len(sizes)), sizes)
+            F += values[leaf]
         unit = self.rate * (2.0 - self.rate)
         return gains * unit / power, F
 

@@ -22,7 +22,7 @@ from .guest_trees import GuestTrees, check_guest
 from .interactions import Interaction, interactions_among
 from .products import Products, found_products, has_own_effect, no_products
 
-MAX_SAMPLES = 10_000  # of one fit
+MAX_SAMPLES = 6000  # of one fit
 MAX_BYTES = 4e9  # that a sparse X may take when it is made dense
 COLUMNS_PER_TREE = 0.4  # share of many columns that a tree sees
 
@@ -39,10 +39,10 @@ class BoostedTreesSelector(BaseSelector):
     thresholds and features that matter only together.
 
     Every round boosts the histogram trees of scikit-learn on the features that are left, and drops
-    those whose splits gain least: first those without a split and up to 40 % at a time, near the
-    number wanted 20 %, and from ten on one at a time, judged by two fits. Elimination continues to
-    the last feature, so one fit ranks all features, and ``at(k)`` gives the features that stopping
-    at k would have kept.
+    those whose splits gain least: first those without a split and up to 55 % at a time, from
+    twenty on 30 % by two fits, and from six on one at a time. Elimination continues to the last
+    feature, so one fit ranks all features, and ``at(k)`` gives the features that stopping at k
+    would have kept.
 
     Trees rarely begin with a feature that has no effect alone. So products of two signs (and of
     three for up to 100 features) are compared with what stumps, which know no interaction, leave of
@@ -52,7 +52,7 @@ class BoostedTreesSelector(BaseSelector):
 
     The loss is logistic or multinomial for classes, squared for numbers, Poisson for counts and
     Cox's partial likelihood for survival times. Missing values (NaN) are taken as they are, at the
-    better side of every split. One fit takes at most 10,000 samples, drawn anew for the next.
+    better side of every split. One fit takes at most 6,000 samples, drawn anew for the next.
 
     Parameters
     ----------
@@ -207,9 +207,8 @@ class BoostedTreesSelector(BaseSelector):
         if self.estimator is not None:
             rounds = _GuestRounds(GuestTrees(self.estimator, X, target, weights), rng)
         rounds.use(products)
-        n_wanted = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
         ways = products, rounds.gains, rounds.varies
-        found = eliminate(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
+        found = eliminate(units, candidates, fixed.always, *ways, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
         self.__dict__.pop("path_", None)  # of an earlier fit
@@ -285,9 +284,8 @@ class _Trees:
             self.whole = self.table.append(products.table)
 
     def varies(self, n_columns: int) -> bool:
-        """Whether another fit draws other columns, samples or outputs."""
-        is_drawn = n_columns > ALL_COLUMNS or len(self.table.codes) > MAX_SAMPLES
-        return is_drawn or self.null_gradient().shape[1] > 1
+        """Whether another fit draws other columns."""
+        return n_columns > ALL_COLUMNS
 
     def gains(self, columns: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What splits explain, of columns and of products."""
