@@ -96,12 +96,20 @@ def test_what_is_always_kept_counts_for_nothing(data):
     assert found.choice == "trees"
 
 
+def test_a_clear_answer_ends_the_question(data, monkeypatch):
+    monkeypatch.setattr(relation, "MIN_CLEAR", 50)
+    X, noise = data
+    found = compare_relations(X, np.abs(X[:, 3]) + 0.1 * noise, "regression", LINEAR, TREES)
+    assert (found.choice, found.n_samples, found.n_folds) == ("trees", 60, 1)
+    found = compare_relations(X, X[:, 3] - X[:, 5], "regression", LINEAR, TREES)
+    assert (found.choice, found.n_folds < 5) == ("linear", True)
+
+
 def test_many_samples_are_drawn(data, monkeypatch):
     monkeypatch.setattr(relation, "MAX_SAMPLES", 150)
     X, noise = data
-    assert (
-        compare_relations(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES).n_samples == 150
-    )
+    found = compare_relations(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES)
+    assert found.n_samples == 150
 
 
 def test_gaps_are_filled_by_what_the_training_part_knows():

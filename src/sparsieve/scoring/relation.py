@@ -165,8 +165,8 @@ def compare_relations(
         errors[0][:, test] = problem.linear_errors(linear, filled, train, test)
         errors[1][:, test] = problem.tree_errors(trees, train, test)
         held[test] = True
-        parts = [None if part is None else part[held] for part in (weights, codes)]
-        found = _judge_errors(errors[..., held], guess[held], *parts, sizes, done)
+        w, own = (None if part is None else part[held] for part in (weights, codes))
+        found = _judge_errors(errors[..., held], guess[held], w, own, sizes, done)
         if found.is_clear:
             break
     return found
@@ -293,7 +293,7 @@ def _judge_errors(
     sizes: np.ndarray,
     n_folds: int,
 ) -> RelationFound:
-    w = np.ones(len(guess)) if weights is None else weights / weights.mean()
+    w = np.ones(len(guess)) if weights is None else weights / max(weights.mean(), 1e-300)
     n, worst = len(guess), float((w * guess).mean())
     means = (w * errors).mean(axis=-1)
     explained = 1.0 - means / max(worst, 1e-300)

@@ -127,7 +127,7 @@ class Squares:
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
         """The derivatives."""
-        return (F - self.Y) if self._is_plain else self.weights[:, None] * (F - self.Y)
+        return self.weights[:, None] * (F - self.Y)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
         """The second derivatives, one row where all are the same."""
@@ -232,7 +232,11 @@ class Boosting:
             n_used = max(ALL_COLUMNS, round(self.columns * n_columns))
         for _ in range(self.n_trees):
             G, H = loss.gradient(F), loss.diagonal(F)
-            g, h = _project_outputs(G, H, rng)
+            g, h = G, H
+            if G.shape[1] > 1:
+                direction = rng.standard_normal(G.shape[1])
+                g, h = G @ direction, H @ direction**2
+            g, h = g.ravel().astype(np.float32), h.ravel().astype(np.float32)
             places = np.sort(rng.permutation(n_columns)[:n_used])
             some = table if n_used == n_columns else table.columns(places)
             mean = float(h.mean())
@@ -270,16 +274,6 @@ class Boosting:
 def _power(G: np.ndarray, H: np.ndarray) -> float:
     """What there is to explain, per output: the squared error, or as much as samples."""
     return max(float(((G**2).sum(axis=0) / np.maximum(H.mean(axis=0), 1e-300)).mean()), 1e-300)
-
-
-def _project_outputs(
-    G: np.ndarray, H: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients and Hessians of one direction of the outputs, in single precision."""
-    if G.shape[1] > 1:
-        direction = rng.standard_normal(G.shape[1])
-        G, H = G @ direction, H @ direction**2
-    return G.ravel().astype(np.float32), H.ravel().astype(np.float32)
 
 
 STUMPS = Boosting(n_trees=60, n_leaves=2, rate=0.2)

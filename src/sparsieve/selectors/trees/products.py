@@ -1,4 +1,4 @@
-"""Products of signs that curves of single features miss: pairs, and triples of few features.
+"""Products of signs that curves of single features miss: pairs, triples, and which are kept.
 
 Every column becomes a sign about its median. What stumps, which know no interaction, leave of the
 target is compared with all products of two signs, and of three where there are few columns, by
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .boosting import MAX_CODES, STUMPS, CodedColumns
+from .boosting import MAX_CODES, STUMPS, CodedColumns, code_columns
 
 MAX_PRODUCTS = 30
 MAX_SAMPLES = 4000  # that products are screened on
@@ -81,9 +81,7 @@ def found_products(
     gains, F = (WIDE_STUMPS if many else STUMPS).fit(few, loss, rng)
     G = loss.gradient(F)
     whole = float((loss.gradient(np.tile(loss.null()[0], (len(rows), 1))) ** 2).sum())
-    if whole <= 0:
-        return no_products(n_samples)
-    left = float((G**2).sum()) / whole
+    left = float((G**2).sum()) / max(whole, 1e-300)
     if G.shape[1] > MAX_OUTPUTS:
         G = G @ rng.standard_normal((G.shape[1], MAX_OUTPUTS))
     if many:
@@ -108,12 +106,7 @@ def found_products(
 
 def no_products(n_samples: int) -> Products:
     """Of so many samples."""
-    empty = CodedColumns(
-        np.empty((n_samples, 0), dtype=np.uint8, order="F"),
-        np.empty(0, dtype=np.uint32),
-        np.empty(0, dtype=bool),
-    )
-    return Products([], np.empty(0), empty)
+    return Products([], np.empty(0), code_columns(np.empty((n_samples, 0))))
 
 
 def _clip(G: np.ndarray) -> np.ndarray:
@@ -186,3 +179,42 @@ def has_own_effect(codes: np.ndarray, G: np.ndarray) -> bool:
         if float(fdtrc(n_parts - 1, freedom, ratio)) < OWN_EFFECT_LEVEL / G.shape[1]:
             return True
     return False
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """A product of signs of two or three kept features.
+
+    Attributes
+    ----------
+    features : tuple of int
+        Columns.
+    names : tuple of str
+        Their names.
+    adds : float
+        Share of the target that the product explains beyond curves of single features.
+    only_together : bool
+        Whether none of the features says anything alone.
+    """
+
+    features: tuple[int, ...]
+    names: tuple[str, ...]
+    adds: float
+    only_together: bool
+
+    def __str__(self) -> str:
+        how = "only together" if self.only_together else "beyond each alone"
+        return f"{' x '.join(self.names)}: {how} (adds {100 * self.adds:.2g} %)"
+
+
+def interactions_among(
+    owners: np.ndarray, adds: np.ndarray, alone: np.ndarray, support: np.ndarray, names: Any
+) -> list[Interaction]:
+    """Those whose features are all kept; ``owners`` are rows of columns, filled up with -1."""
+    found = []
+    for row, share, together in zip(owners, adds, alone, strict=True):
+        features = tuple(int(j) for j in row if j >= 0)
+        if support[list(features)].all():
+            called = tuple(f"x{j}" if names is None else str(names[j]) for j in features)
+            found.append(Interaction(features, called, float(share), bool(together)))
+    return sorted(found, key=lambda one: (-one.adds, one.features))
