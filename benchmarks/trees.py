@@ -1,17 +1,18 @@
 """Curves and interactions: which features do methods find, and what are they worth to a judge?
 
-Twelve non-linear and four linear designs, whose features are known, and the tall data sets of the
-folder that SPARSIEVE_DATA names. Every method ranks the features on the training part; the boosted
-trees of scikit-learn on the first 5 and 10 of them predict 5,000 fresh samples of a design, or the
-test part of five folds of a data set, of which at most 4,000 samples are drawn::
+Twelve non-linear designs, whose features are known, and tall data sets: digits, and those of the
+folder that SPARSIEVE_DATA names. Every method ranks the features on a training part of at most
+1,000 samples; the boosted trees of LightGBM on the first 5 and 10 of them predict 5,000 fresh
+samples of a design, or the other half of a data set, of which 2,000 samples are drawn::
 
     python -m benchmarks.trees FILE.csv [design or data set ...]
 
-adds a line per data, seed, method and number of features to the file; what it has is not run again.
+adds a line per data, seed, method and number of features to the file; what it has is not run again
+(ten minutes of one core in all). Four linear designs are run where they are named.
 
     python -m benchmarks.trees --table FILE.csv
 
-prints tables for docs/measured: accuracy or R squared in percent, the share of the features of
+prints the table for docs/measured: accuracy or R squared in percent, the share of the features of
 a design that are found among as many, and CPU seconds.
 """
 
@@ -28,20 +29,19 @@ from pathlib import Path
 from benchmarks.common import DATA, load
 
 import numpy as np  # isort: skip
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-)
+from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.datasets import load_digits
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import KFold, StratifiedKFold
 
-SEEDS = range(101, 104)
+import sparsieve
+from sparsieve.registry import find_selector
+
+SEEDS = range(201, 202)
 FRESH = 5000
 KS = (5, 10)
-MOST = 4000  # samples of a data set
+MOST = 1000  # samples to train on
 TALL = 8  # times as many samples as features at least, but for madelon
 SIZES = {
     "sine": (800, 40),
@@ -62,6 +62,7 @@ SIZES = {
     "four classes": (900, 50),
 }
 LINEAR = ("line", "two classes", "common factor", "four classes")
+CURVED = tuple(name for name in SIZES if name not in LINEAR)
 COLUMNS = ("data", "seed", "method", "k", "score", "found", "seconds")
 
 
@@ -122,26 +123,17 @@ def _is_classes(y) -> bool:
 
 
 def boosted(y, **how):
-    """The boosted trees of scikit-learn for a target."""
-    kind = HistGradientBoostingClassifier if _is_classes(y) else HistGradientBoostingRegressor
-    given = {"max_iter": 100, "max_leaf_nodes": 15, "early_stopping": False, "random_state": 0}
-    return kind(**{**given, **how})
-
-
-def gains(model, n_columns: int) -> np.ndarray:
-    """What the splits on every column gain, in all trees."""
-    found = np.zeros(n_columns)
-    for tree in (tree for one in model._predictors for tree in one):
-        inner = tree.nodes[tree.nodes["is_leaf"] == 0]
-        np.add.at(found, inner["feature_idx"], inner["gain"])
-    return found
+    """The boosted trees of LightGBM for a target."""
+    kind = LGBMClassifier if _is_classes(y) else LGBMRegressor
+    given = {"num_leaves": 15, "importance_type": "gain", "n_jobs": 1, "verbose": -1}
+    return kind(**{**given, "random_state": 0, **how})
 
 
 def judged(X, y, train, test, features) -> float:
     """Accuracy or R squared of boosted trees, in percent."""
     least = max(3, min(20, len(train) // 50))
-    how = {"max_iter": 150, "learning_rate": 0.07, "min_samples_leaf": least}
-    model = boosted(y, **how).fit(X[np.ix_(train, features)], y[train])
+    model = boosted(y, n_estimators=150, learning_rate=0.07, min_child_samples=least)
+    model.fit(X[np.ix_(train, features)], y[train])
     return 100.0 * float(model.score(X[np.ix_(test, features)], y[test]))
 
 
@@ -154,27 +146,31 @@ def _by(scores) -> np.ndarray:
 
 def _ours(name: str) -> Callable:
     def ranked(X, y):
-        from sparsieve.registry import find_selector
-
-        cls = find_selector(name)
         task = "classification" if _is_classes(y) else "regression"
-        given = {"task": task, "n_features_to_select": min(20, X.shape[1])}
-        return np.argsort(cls(**given).fit(X, y).ranking_, kind="stable")
+        selector = find_selector(name)(task=task, n_features_to_select=min(20, X.shape[1]))
+        return np.argsort(selector.fit(X, y).ranking_, kind="stable")
 
     return ranked
 
 
+def by_default(X, y):
+    """What ``select`` finds with ten: lines or trees, as it decides."""
+    task = "classification" if _is_classes(y) else "regression"
+    selected = sparsieve.select(X, y, k=min(10, X.shape[1]), task=task, check=False)
+    return np.argsort(selected.selector.ranking_, kind="stable")
+
+
 def by_gain(X, y):
     """One fit of boosted trees."""
-    return _by(gains(boosted(y, max_features=0.6).fit(X, y), X.shape[1]))
+    return _by(boosted(y, colsample_bytree=0.6).fit(X, y).feature_importances_)
 
 
 def by_elimination(X, y):
     """Boosted trees, refitted to what is left without the weakest 40 %, 20 % or, from ten, one."""
     left, order = np.arange(X.shape[1]), []
     while len(left) > 1:
-        model = boosted(y, max_features=0.6, random_state=len(left))
-        best = _by(gains(model.fit(X[:, left], y), len(left)))
+        model = boosted(y, colsample_bytree=0.6, random_state=len(left))
+        best = _by(model.fit(X[:, left], y).feature_importances_)
         n = len(left)
         n_kept = n - 1 if n <= 10 else int(n * (0.8 if n <= 20 else 0.6))
         order = [*left[best[n_kept:]], *order]
@@ -183,20 +179,19 @@ def by_elimination(X, y):
 
 
 def _forest(y, n_trees: int, **how):
+    how["max_features"] = "sqrt" if _is_classes(y) else 1 / 3
     kind = ExtraTreesClassifier if _is_classes(y) else ExtraTreesRegressor
     return kind(n_trees, random_state=0, **how)
 
 
 def by_forest(X, y):
     """Extremely randomised trees, by impurity."""
-    return _by(_forest(y, 300, min_samples_leaf=3).fit(X, y).feature_importances_)
+    return _by(_forest(y, 200, min_samples_leaf=3).fit(X, y).feature_importances_)
 
 
 def by_shadows(X, y):
-    """Boruta: a forest on the columns and on shuffled copies of them, 30 times."""
-    from sparsieve import ShadowSelector
-
-    search = ShadowSelector(_forest(y, 50, max_depth=7), hit_rate=0.5, max_rounds=30)
+    """Boruta: a forest on the columns and on shuffled copies of them, 20 times."""
+    search = sparsieve.ShadowSelector(_forest(y, 50, max_depth=7), hit_rate=0.5, max_rounds=20)
     return np.argsort(search.fit(X, y).ranking_, kind="stable")
 
 
@@ -217,9 +212,10 @@ def by_shuffling(X, y):
 
 METHODS = {
     "BoostedTreesSelector": _ours("trees"),
-    "boosted trees, elimination by gain": by_elimination,
-    "boosted trees, gain": by_gain,
-    "boosted trees, permutation importance": by_shuffling,
+    "select": by_default,
+    "LightGBM, elimination by gain": by_elimination,
+    "LightGBM, gain": by_gain,
+    "LightGBM, permutation importance": by_shuffling,
     "forest": by_forest,
     "ShadowSelector with a forest (Boruta)": by_shadows,
     "ReliefFSelector": _ours("relieff"),
@@ -232,31 +228,28 @@ METHODS = {
 
 
 def tall_sets() -> list[str]:
-    """Data sets of the folder with many samples per feature, and madelon."""
-    found = []
+    """Digits, data sets of the folder with many samples per feature, and madelon."""
+    found = ["digits"]
     for path in sorted(DATA.glob("*.npz")):
         n, d = load(path.stem)[0].shape
-        if path.stem == "madelon" or (n >= TALL * d and n >= 500 and d > max(KS)):
+        if path.stem == "madelon" or (n >= TALL * d and n >= 1000 and d > max(KS)):
             found.append(path.stem)
     return found
 
 
 def parts_of(name: str):
     """(name, seed, X, y, train, test, own features or None) of every run on some data."""
-    if name in SIZES:
-        for seed in SEEDS:
+    for seed in SEEDS:
+        if name in SIZES:
             X, y, own = design(name, seed)
             n = SIZES[name][0]
-            yield name, seed, X, y, np.arange(n), np.arange(n, len(y)), own
-        return
-    X, y = load(name)
-    X, y = np.asarray(X, dtype=float), np.asarray(y)
-    y = np.unique(y, return_inverse=True)[1] if _is_classes(y) else y
-    rows = np.random.default_rng(0).permutation(len(y))[:MOST]
-    X, y = X[rows], y[rows]
-    kind = StratifiedKFold if _is_classes(y) else KFold
-    for seed, (train, test) in enumerate(kind(5, shuffle=True, random_state=0).split(X, y)):
-        yield name, seed, X, y, train, test, None
+            yield name, seed, X, y, np.arange(min(n, MOST)), np.arange(n, len(y)), own
+            continue
+        X, y = load_digits(return_X_y=True) if name == "digits" else load(name)
+        X, y = np.asarray(X, dtype=float), np.asarray(y)
+        y = np.unique(y, return_inverse=True)[1] if _is_classes(y) else y
+        rows = np.random.default_rng(seed).permutation(len(y))[: 2 * MOST]
+        yield name, seed, X, y, rows[::2], rows[1::2], None
 
 
 def main(path: str, *names: str) -> None:
@@ -270,7 +263,7 @@ def main(path: str, *names: str) -> None:
         writer = csv.DictWriter(file, COLUMNS)
         if not known:
             writer.writeheader()
-        runs = [parts_of(name) for name in names or (*SIZES, *tall_sets())]
+        runs = [parts_of(name) for name in names or (*CURVED, *tall_sets())]
         for runs_of_a_seed in zip_longest(*runs):  # so that what is done is of all data alike
             for name, seed, X, y, train, test, own in filter(None, runs_of_a_seed):
                 for method, ranked in METHODS.items():
@@ -296,37 +289,28 @@ def _mean(column: str, rows: list[dict]) -> float:
     return float(np.mean([np.mean(one) for one in by_data.values()] or [np.nan]))
 
 
-def print_tables(path: str) -> None:
-    """Means over data and seeds, as tables in Markdown."""
+def print_table(path: str) -> None:
+    """Means over designs, and over data sets, for every method."""
     with Path(path).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    kinds = {
-        "non-linear designs": [name for name in SIZES if name not in LINEAR],
-        "linear designs": list(LINEAR),
-        "tall data sets": sorted({row["data"] for row in rows} - set(SIZES)),
-    }
-    for kind, names in kinds.items():
-        there = [name for name in names if any(row["data"] == name for row in rows)]
-        if not there:
-            continue
-        print(f"\n{kind}: {', '.join(there)}\n")
-        print("| method | 5 features | 10 features | found | seconds, median | most |")
-        print("|---|---|---|---|---|---|")
-        for method in METHODS:
-            own = [row for row in rows if row["method"] == method and row["data"] in there]
-            at = [_mean("score", [row for row in own if int(row["k"]) == k]) for k in KS]
-            found, seconds = _mean("found", own), [float(row["seconds"]) for row in own]
-            shown = "" if np.isnan(found) else f"{100 * found:.0f} %"
-            print(
-                f"| {method} | {at[0]:.1f} | {at[1]:.1f} | {shown} | {np.median(seconds):.2f} | "
-                f"{max(seconds):.1f} |"
-            )
+    print("method,designs: 5,10,found (%),sets: 5,10,seconds: median,most")
+    for method in METHODS:
+        own = [row for row in rows if row["method"] == method]
+        cells: list[str] = []
+        for part in ([row for row in own if row["data"] in SIZES],
+                     [row for row in own if row["data"] not in SIZES]):  # fmt: skip
+            for k in KS:
+                cells.append(f"{_mean('score', [row for row in part if int(row['k']) == k]):.1f}")
+            if part and part[0]["found"]:
+                cells.append(f"{100 * _mean('found', part):.0f}")
+        seconds = [float(row["seconds"]) for row in own]
+        print(f"{method},{','.join(cells)},{np.median(seconds):.2f},{max(seconds):.1f}")
 
 
 if __name__ == "__main__":
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if sys.argv[1:2] == ["--table"]:
-            print_tables(sys.argv[2])
+            print_table(sys.argv[2])
         else:
             main(*sys.argv[1:])

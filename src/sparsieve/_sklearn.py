@@ -93,10 +93,10 @@ def grown_tree(
         if not node.is_leaf:
             splits.append(node.split_info)
             open_nodes += [node.left_child, node.right_child]
-    leaves = [np.asarray(leaf.sample_indices) for leaf in grower.finalized_leaves]
+    starts = np.sort([int(leaf.partition_start) for leaf in grower.finalized_leaves])
     return GrownTree(
         np.array([int(split.feature_idx) for split in splits], dtype=np.int64),
         np.array([float(split.gain) for split in splits]),
-        np.concatenate(leaves).astype(np.int64),
-        np.cumsum([0, *map(len, leaves[:-1])]),
+        np.asarray(grower.splitter.partition),
+        starts,
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from sklearn.linear_model import Ridge
 
 from sparsieve import BoostedTreesSelector, LikelihoodForwardSelector, RidgeForwardSelector
 from sparsieve.scoring import relation
-from sparsieve.scoring.relation import _fill_gaps, _judge_errors, _ridge, compare_relations
+from sparsieve.scoring.relation import _fill_gaps, _judge_errors, compare_relations
 
 LINEAR, TREES = RidgeForwardSelector(), BoostedTreesSelector()
 
@@ -97,31 +96,20 @@ def test_what_is_always_kept_counts_for_nothing(data):
     assert found.choice == "trees"
 
 
+def test_a_clear_answer_ends_the_question(data, monkeypatch):
+    monkeypatch.setattr(relation, "MIN_CLEAR", 50)
+    X, noise = data
+    found = compare_relations(X, np.abs(X[:, 3]) + 0.1 * noise, "regression", LINEAR, TREES)
+    assert (found.choice, found.n_samples, found.n_folds) == ("trees", 60, 1)
+    found = compare_relations(X, X[:, 3] - X[:, 5], "regression", LINEAR, TREES)
+    assert (found.choice, found.n_folds < 5) == ("linear", True)
+
+
 def test_many_samples_are_drawn(data, monkeypatch):
     monkeypatch.setattr(relation, "MAX_SAMPLES", 150)
     X, noise = data
-    assert (
-        compare_relations(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES).n_samples == 150
-    )
-
-
-def test_ridge_regression_is_that_of_scikit_learn(data, monkeypatch):
-    X, y = data
-    X, train, test = X[:, :6], np.arange(200), np.arange(200, 300)
-    Y = (X[:, 0] - X[:, 2] + y)[:, None]
-    found = _ridge(X, Y, train, test, None)
-    mean, scale = X[train].mean(axis=0), X[train].std(axis=0)
-    Z = np.clip((X - mean) / scale, -5, 5)
-    fits = [Ridge(a).fit(Z[train], Y[train]).predict(Z[test]) for a in relation.RIDGES * 200]
-    assert min(np.abs(found[:, 0] - one.ravel()).max() for one in fits) < 0.02
-    monkeypatch.setattr(relation, "RIDGES", np.array([0.1]))
-    weights = np.random.default_rng(0).integers(1, 4, 200)
-    rows = np.repeat(train, weights)
-    again = np.r_[rows, test]
-    repeated = _ridge(
-        X[again], Y[again], np.arange(len(rows)), np.arange(len(rows), len(again)), None
-    )
-    assert_allclose(_ridge(X, Y, train, test, weights), repeated, atol=1e-10)
+    found = compare_relations(X, np.abs(X[:, 3]) + noise, "regression", LINEAR, TREES)
+    assert found.n_samples == 150
 
 
 def test_gaps_are_filled_by_what_the_training_part_knows():

@@ -85,6 +85,14 @@ def test_claims_know_the_names_and_covariates_of_the_selection(data):
     np.testing.assert_array_equal(beside.found.pvalues_, direct.pvalues_)
 
 
+def test_claims_of_features_by_trees_are_said_to_be_linear(data):
+    X, y = data
+    how = {"k": 2, "check": False}
+    said = "Claims are about linear effects"
+    assert said in str(select(X, y, method="trees", **how).claims())
+    assert said not in str(select(X, y, method="fisher", **how).claims())
+
+
 def test_figures_and_pages(data, tmp_path):
     pyplot = pytest.importorskip("matplotlib.pyplot")
     X, y = data

@@ -31,7 +31,15 @@ from .final_model import FinalModel
 from .guess import TestedModel, better_than_a_guess, gain_without_features, score_without_features
 from .progress import Interrupted, follow_tasks
 from .rules import CountCurve, Kept, as_well, choices, describe, not_the_median
-from .trials import MOST_REPEATS, count_repeats, most_to_try, numbers_to_try, search_folds
+from .trials import (
+    LINEAR_STEPS,
+    MOST_REPEATS,
+    TREE_STEPS,
+    count_repeats,
+    most_to_try,
+    numbers_to_try,
+    search_folds,
+)
 
 MODEL = "estimator"  # what the one model is called in the scores of a fold
 
@@ -90,8 +98,9 @@ class CountSearch(FinalModel):
             n_always = fixed.n_always
         sizes = None if data.groups is None else np.diff(data.groups.starts)
         most = most_to_try([selector], data.target, sizes)
-        last = fixed.n_available
-        self.ks_: np.ndarray = numbers_to_try(self.ks, last, n_always, most=most, strict=False)
+        last, steps = fixed.n_available, TREE_STEPS if self._kind == "trees" else LINEAR_STEPS
+        span: dict[str, Any] = {"most": most, "steps": steps, "strict": False}
+        self.ks_: np.ndarray = numbers_to_try(self.ks, last, n_always, **span)
         if "sample_weight" in arguments.scorer.score and self.scoring is not None:
             warn_ignored_weights([score])
         X, y = data.samples()

@@ -23,6 +23,8 @@ from ..validation.training_data import group_codes
 
 # Numbers of features that are tried at most: selections people look at are rarely longer.
 MOST = 100
+# Numbers that are tried one by one, and in growing steps; each costs new trees where these predict.
+LINEAR_STEPS, TREE_STEPS = (10, 13), (6, 7)
 # Events, or samples outside the largest class, for every feature of a likelihood.
 PER_FEATURE = 5
 # Samples for every column of a group.
@@ -105,18 +107,21 @@ def numbers_to_try(
     n_always: int = 0,
     *,
     most: int = MOST,
+    steps: tuple[int, int] = LINEAR_STEPS,
     strict: bool = True,
 ) -> np.ndarray:
     """The numbers of features that ``ks`` stands for, in rising order.
 
-    "auto" begins with those that the selector always keeps, and ends ``most`` beyond them, or at
-    100. More than there are stand for all of them, with a warning, unless ``strict``.
+    "auto" begins with those that the selector always keeps, goes on one by one and then in growing
+    steps, as many of both as ``steps`` says, and ends ``most`` beyond the first, or at 100. More
+    than there are stand for all of them, with a warning, unless ``strict``.
     """
     if isinstance(ks, str):
         check_choice("ks", ks, ("auto",))
         first, last = max(n_always, 1), min(n_features, max(min(MOST, n_always + most), n_always))
-        few = np.arange(first, min(last, first + 9) + 1)
-        return np.union1d(few, np.geomspace(few[-1], last, 14).round().astype(np.int64))
+        few = np.arange(first, min(last, first + steps[0] - 1) + 1)
+        far = np.geomspace(few[-1], last, steps[1] + 1).round()
+        return np.union1d(few, far.astype(np.int64))
     numbers = list(np.atleast_1d(np.asarray(ks, dtype=object)))
     if not numbers:
         raise ValueError('ks is empty; give numbers of features to try, or "auto"')

@@ -6,32 +6,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.special import kl_div
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from ..selectors.trees.boosting import Boosting, CodedColumns, Squares, code_columns
-from ..solvers.losses.separable import Poisson
+from ..selectors.around import weight_arguments
 from ..validation.containers import with_usual_columns
 from ..validation.training_data import group_codes
-from .folds import Fold, make_folds
-from .likelihood_models import LikelihoodRidge
-from .softmax import SoftmaxRegression
+from .folds import make_folds
+from .ridge_path import default_estimator, tree_path
 
 PATHS = ("linear", "trees")
 SIZES = (5, 10, 20)
 MIN_SAMPLES = 100
 MAX_SAMPLES = 2000
 MAX_FEATURES = 2000
-SMALL = 600  # samples below which there are more folds
+SMALL = 1000  # samples below which there are more folds
 FOLDS, FOLDS_OF_SMALL = 3, 5
 LEAST_Z = 2.0
 LEAST_GAIN = 0.015  # of the error of a guess
-RIDGES = np.geomspace(1e-3, 10.0, 7)  # per sample
-CLIP = 5.0  # standard deviations of a column
+CLEAR = 2.0  # times both: then no further fold is asked
+MIN_CLEAR = 300  # samples held out until then
 LEAST_COUNT = 1e-9  # that a model predicts
-MODEL = Boosting(n_trees=20, n_leaves=8, price=0.0)
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class RelationFound:
         Share of the error of a guess that is explained on samples held out: by a linear model
         with the features of the linear path, and by boosted trees with those of trees.
     n_samples, n_folds : int
-        Samples that were used, and folds; no folds where nothing was compared.
+        Samples that were held out, and folds; no folds where nothing was compared.
     """
 
     choice: str
@@ -64,6 +59,13 @@ class RelationFound:
     explained: np.ndarray
     n_samples: int
     n_folds: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether further samples would hardly change the choice."""
+        if self.n_samples < MIN_CLEAR or abs(self.z) <= CLEAR * LEAST_Z:
+            return False
+        return self.z < 0 or self.gain > CLEAR * LEAST_GAIN
 
     def explained_curve(self, path: str) -> np.ndarray:
         """Shares that are explained with the features of a path, at every number of them."""
@@ -90,7 +92,8 @@ def compare_relations(
     the samples held out, and boosted trees with as many of theirs, as the models do that are kept
     in the end; the linear path is never judged as worse than a guess. Errors are squared, of
     probabilities or of numbers; those of counts are deviances. Trees are taken where their error is
-    smaller by two standard errors and by 1.5 % of the error of a guess.
+    smaller by two standard errors and by 1.5 % of the error of a guess. Where one path is better by
+    twice as much after some folds, the others are not asked.
 
     Parameters
     ----------
@@ -108,7 +111,7 @@ def compare_relations(
     n_kept : int, default=0
         How many columns both selectors always keep: they count in addition to the 5, 10 and 20.
     n_folds : int or None, default=None
-        None means three, and five below 600 samples.
+        None means three, and five below 1,000 samples.
     random_state : int, default=0
         Seed of the samples and folds.
 
@@ -138,7 +141,7 @@ def compare_relations(
     X, y, n = X[rows], y[rows], len(rows)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[rows]
     codes = None if groups is None else group_codes(groups, len(groups))[rows]
-    n_folds = n_folds or (FOLDS_OF_SMALL if n < SMALL else FOLDS)
+    n_folds = n_folds or count_folds(n)
     if codes is not None:
         codes = np.unique(codes, return_inverse=True)[1]
         if codes.max() + 1 < n_folds:
@@ -154,8 +157,24 @@ def compare_relations(
     Y = _numbers(y, task)
     unit = np.where(((spread := Y.std(axis=0)) > 0) & (task != "counts"), spread, 1.0)
     problem = _Compared(X, y, Y / unit, unit, weights, sizes + n_kept, n_kept, task)
-    errors, guess = problem.errors(folds, linear, trees)
-    return _judge_errors(errors, guess, weights, codes, sizes, len(folds))
+    errors, guess, held = np.zeros((len(PATHS), len(sizes), n)), np.zeros(n), np.zeros(n, bool)
+    gaps = bool(np.isnan(X).any())
+    for done, (train, test) in enumerate(folds, 1):
+        filled = _fill_gaps(X, train) if gaps else X
+        guess[test] = problem.guess_error(train, test)
+        errors[0][:, test] = problem.linear_errors(linear, filled, train, test)
+        errors[1][:, test] = problem.tree_errors(trees, train, test)
+        held[test] = True
+        w, own = (None if part is None else part[held] for part in (weights, codes))
+        found = _judge_errors(errors[..., held], guess[held], w, own, sizes, done)
+        if found.is_clear:
+            break
+    return found
+
+
+def count_folds(n_samples: int) -> int:
+    """Folds that a path of trees is judged on: each is a costly fit."""
+    return FOLDS_OF_SMALL if n_samples < SMALL else FOLDS
 
 
 def _linear_at_once(why: str, n_samples: int) -> RelationFound:
@@ -187,25 +206,46 @@ class _Compared:
     n_kept: int
     task: str
 
-    def errors(self, folds: list[Fold], linear: Any, trees: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Errors by path, size and sample; and those of a guess."""
-        X, Y, n = self.X, self.Y, len(self.X)
-        errors = np.zeros((len(PATHS), len(self.sizes), n))
-        guess = np.zeros(n)
-        table = code_columns(X)
-        has_gaps = bool(table.has_gaps.any())
-        for train, test in folds:
-            mean = np.average(Y[train], axis=0, weights=self._weights(train))
-            guess[test] = self._error(test, mean)
-            filled = _fill_gaps(X, train) if has_gaps else X
-            by_lines = self._fit_selector(linear, filled, train)
-            for s, support in enumerate(self._supports(by_lines)):
-                errors[0, s, test] = self._error(test, self._line(filled[:, support], train, test))
-            by_trees = self._fit_selector(trees, X, train)
-            for s, support in enumerate(self._supports(by_trees)):
-                found = self._boost(table.columns(support), train, test)
-                errors[1, s, test] = self._error(test, found)
-        return errors, guess
+    def guess_error(self, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Of every sample held out: the error of the mean of the others."""
+        mean = np.average(self.Y[train], axis=0, weights=self._weights(train))
+        return self._error(test, mean)
+
+    def linear_errors(
+        self, selector: Any, X: np.ndarray, train: np.ndarray, test: np.ndarray
+    ) -> np.ndarray:
+        """Those of the linear model that is shipped, for every number of features."""
+        order, counts = self._ranked(selector, X, train)
+        rows = []
+        for k in counts:
+            model, own = default_estimator(self.task, len(train)), X[:, order[:k]]
+            model.fit(own[train], self.y[train], **weight_arguments(model, self._weights(train)))
+            if self.task == "classification":
+                rows.append(self._shares(test, model.predict_proba(own[test]), model.classes_))
+            else:
+                rows.append(self._error(test, self._in_units(model.predict(own[test]))))
+        return np.array(rows)
+
+    def tree_errors(self, selector: Any, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+        """Those of quick boosted trees."""
+        order, counts = self._ranked(selector, self.X, train)
+        own, weights = self.X[:, order[: counts[-1]]], self._weights(train)
+        how = {} if weights is None else {"sample_weight": weights}
+        found = tree_path(own[train], self.y[train], own[test], counts, task=self.task, **how)
+        if self.task == "classification":
+            classes = np.unique(self.y[train])
+            return np.array([self._shares(test, votes, classes) for _, votes in found])
+        return np.array([self._error(test, self._in_units(guess)) for guess, _ in found])
+
+    def _in_units(self, guess: np.ndarray) -> np.ndarray:
+        return np.reshape(guess, (len(guess), -1)) / self.unit
+
+    def _shares(self, test: np.ndarray, votes: Any, seen: np.ndarray) -> np.ndarray:
+        """Errors of probabilities, which are 0 of classes that were not seen."""
+        classes = np.unique(self.y)
+        found = np.zeros((len(test), len(classes)))
+        found[:, np.searchsorted(classes, seen)] = votes
+        return self._error(test, found[:, -self.Y.shape[1] :] / self.unit)
 
     def _error(self, test: np.ndarray, found: np.ndarray) -> np.ndarray:
         """Deviances of counts, halved, or squares."""
@@ -216,43 +256,19 @@ class _Compared:
     def _weights(self, rows: np.ndarray) -> np.ndarray | None:
         return None if self.weights is None else self.weights[rows]
 
-    def _fit_selector(self, selector: Any, values: np.ndarray, train: np.ndarray) -> Any:
+    def _ranked(
+        self, selector: Any, values: np.ndarray, train: np.ndarray
+    ) -> tuple[np.ndarray, list[int]]:
+        """Features in their order, and the numbers of them that are compared."""
         how: dict[str, Any] = {}
         if self.weights is not None and has_fit_parameter(selector, "sample_weight"):
             how["sample_weight"] = self.weights[train]
         selector = selector.reaching(int(self.sizes[-1]))
         if hasattr(selector, "_n_least"):
             selector._n_least = int(self.sizes[0]) - self.n_kept
-        return selector.fit(values[train], self.y[train], **how)
-
-    def _supports(self, fitted: Any) -> list[np.ndarray]:
-        most = fitted.n_ranked_
-        return [fitted.at(min(int(k), most)).get_support(indices=True) for k in self.sizes]
-
-    def _line(self, X: np.ndarray, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Predictions of the linear model, in the columns of Y."""
-        weights = self._weights(train)
-        if self.task not in ("classification", "counts"):
-            return _ridge(X, self.Y, train, test, weights)
-        scaler = StandardScaler().fit(X[train])
-        model = SoftmaxRegression() if self.task == "classification" else LikelihoodRidge("counts")
-        model.fit(scaler.transform(X[train]), self.y[train], weights)
-        if self.task == "counts":
-            return np.asarray(model.predict(scaler.transform(X[test])))[:, None]
-        classes = np.unique(self.y)
-        found = np.zeros((len(test), len(classes)))  # 0 of classes that it has not seen
-        places = np.searchsorted(classes, model.classes_)
-        found[:, places] = model.predict_proba(scaler.transform(X[test]))
-        return found[:, -self.Y.shape[1] :] / self.unit
-
-    def _boost(self, table: CodedColumns, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Samples held out take part without weight: what leaves they end up in is all."""
-        weights = np.zeros(len(self.Y))
-        weights[train] = 1.0 if self.weights is None else self.weights[train]
-        counts = self.task == "counts"
-        loss: Any = Poisson(self.Y[:, 0], weights) if counts else Squares(self.Y, weights)
-        _, F = MODEL.fit(table, loss, np.random.default_rng(0))
-        return np.exp(F[test]) if counts else loss.in_units(F[test])
+        fitted = selector.fit(values[train], self.y[train], **how)
+        counts = [min(int(k), fitted.n_ranked_) for k in self.sizes]
+        return np.argsort(fitted.ranking_, kind="stable"), counts
 
 
 def _fill_gaps(X: np.ndarray, train: np.ndarray) -> np.ndarray:
@@ -262,35 +278,6 @@ def _fill_gaps(X: np.ndarray, train: np.ndarray) -> np.ndarray:
     medians = np.zeros(X.shape[1])
     medians[known] = np.nanmedian(X[np.ix_(train, known)], axis=0)
     return np.where(gaps, medians, X)
-
-
-def _ridge(
-    X: np.ndarray,
-    Y: np.ndarray,
-    train: np.ndarray,
-    test: np.ndarray,
-    weights: np.ndarray | None,
-) -> np.ndarray:
-    """Ridge regression on standardised, clipped columns; the ridge by generalised CV."""
-    w = np.ones(len(train)) if weights is None else weights
-    w = w / w.mean()
-    n = len(train)
-    centre = w @ X[train] / n
-    scale = np.sqrt(w @ (X[train] - centre) ** 2 / n)
-    X = np.clip((X - centre) / np.where(scale > 1e-12, scale, 1.0), -CLIP, CLIP)
-    mean = w @ Y[train] / n
-    root = np.sqrt(w)[:, None]
-    A, B = root * X[train], root * (Y[train] - mean)
-    squares, V = eigh(A.T @ A)
-    squares, T = np.maximum(squares, 0.0), V.T @ (A.T @ B)
-    best, found = np.inf, np.zeros_like(T)
-    for ridge in RIDGES * n:
-        W = T / (squares + ridge)[:, None]
-        left = float(((B - A @ (V @ W)) ** 2).sum())
-        score = left / (1.0 - float((squares / (squares + ridge)).sum() + 1.0) / n) ** 2
-        if score < best:
-            best, found = score, W
-    return X[test] @ (V @ found) + mean
 
 
 def _and(numbers: np.ndarray) -> str:
@@ -306,7 +293,7 @@ def _judge_errors(
     sizes: np.ndarray,
     n_folds: int,
 ) -> RelationFound:
-    w = np.ones(len(guess)) if weights is None else weights / weights.mean()
+    w = np.ones(len(guess)) if weights is None else weights / max(weights.mean(), 1e-300)
     n, worst = len(guess), float((w * guess).mean())
     means = (w * errors).mean(axis=-1)
     explained = 1.0 - means / max(worst, 1e-300)
@@ -315,7 +302,9 @@ def _judge_errors(
         linear = guess
     difference = w * (linear - trees)
     gain = float(difference.mean()) / max(worst, 1e-300)
-    parts = difference if codes is None else np.bincount(codes, difference)
+    parts = difference
+    if codes is not None:
+        parts = np.bincount(np.unique(codes, return_inverse=True)[1], difference)
     m = len(parts)
     spread = float(parts.std(ddof=1)) * np.sqrt(m) / n
     z = float(difference.mean()) / max(spread, 1e-300) if difference.any() else 0.0

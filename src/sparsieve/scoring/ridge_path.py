@@ -13,7 +13,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from scipy.optimize import nnls
-from scipy.special import expit, softmax
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -25,8 +24,7 @@ from ..design import Coded, DenseDesign, code_sizes, one_pass
 from ..design.blocks.lazy_gram import DenseBlocks
 from ..design.external import real_dtype
 from ..selectors.trees.boosting import Boosting, Squares, code_columns
-from ..solvers.losses.multinomial import Multinomial
-from ..solvers.losses.separable import Logistic, Poisson
+from ..solvers.losses.separable import Poisson
 from ..validation.target import Target
 from .folds import Fold
 from .likelihood_models import LikelihoodRidge
@@ -224,7 +222,9 @@ def ridge_path(
 
 # Samples below which leaves may be smaller than scikit-learn's 20.
 SMALL = 1000
-QUICK = Boosting(n_trees=25, n_leaves=8, rate=0.2, price=0.0)
+# Samples that quick trees are grown on: more would not order numbers of features otherwise.
+MAX_GROWN_ON = 4000
+QUICK = Boosting(n_trees=16, n_leaves=12, price=0.0, columns=1.0)
 
 
 def trees_estimator(task: str, n_samples: int, *, balanced: bool = False) -> Pipeline:
@@ -257,8 +257,9 @@ def tree_path(
 ) -> list[tuple[np.ndarray, np.ndarray | None]]:
     """Predictions of quick boosted trees from the first k columns, for every k of ``counts``.
 
-    The columns are coded once. The test samples take part without weight, so that every tree says
-    which leaves they are in. With the label go the probabilities of the classes.
+    The columns are coded once, and trees grown on at most 4,000 samples. The test samples take part
+    without weight, so that every tree says which leaves they are in. Classes are numbers, 0 or 1,
+    whose predictions are the votes.
 
     Examples
     --------
@@ -270,32 +271,29 @@ def tree_path(
     >>> [bool(np.mean(labels == y[1::2]) > 0.8) for labels, _ in found]
     [False, True]
     """
-    n_train, n_test = len(X_train), len(X_test)
-    given = next(iter(weights.values()), None)
+    classes, firsts, codes = np.unique(y_train, return_index=True, return_inverse=True)
+    rows = np.arange(len(X_train))
+    if len(rows) > MAX_GROWN_ON:
+        rows = np.random.default_rng(0).permutation(rows)[:MAX_GROWN_ON]
+        rows = np.union1d(rows, firsts) if task == "classification" else np.sort(rows)
+    n_train, n_test = len(rows), len(X_test)
     w = np.zeros(n_train + n_test)
-    w[:n_train] = 1.0 if given is None else np.asarray(given, dtype=np.float64)
-    table = code_columns(np.vstack([X_train, X_test]).astype(np.float64, copy=False))
-    places = np.append(np.arange(n_train), np.zeros(n_test, dtype=np.intp))
-    classes, codes = np.unique(y_train, return_inverse=True)
+    given = next(iter(weights.values()), None)
+    w[:n_train] = 1.0 if given is None else np.asarray(given, dtype=np.float64)[rows]
+    table = code_columns(np.vstack([X_train[rows], X_test]).astype(np.float64, copy=False))
+    numbers = np.reshape(y_train, (len(y_train), -1))
+    if task == "classification":
+        numbers = np.eye(len(classes))[codes]
+        numbers = numbers[:, 1:] if len(classes) == 2 else numbers
+    numbers = np.asarray(numbers, dtype=np.float64)[np.append(rows, np.full(n_test, rows[0]))]
+    loss: Any = Poisson(numbers[:, 0], w) if task == "counts" else Squares(numbers, w)
     predictions: list[tuple[np.ndarray, np.ndarray | None]] = []
     for k in counts:
-        loss: Any
+        F = QUICK.fit(table.columns(np.arange(k)), loss, np.random.default_rng(0))[1][n_train:]
+        found = np.exp(F) if task == "counts" else loss.in_units(F)
         if task == "classification":
-            loss = Multinomial(codes[places], len(classes), w)
-            if len(classes) == 2:
-                loss = Logistic(codes[places], w)
-        elif task == "counts":
-            loss = Poisson(np.asarray(y_train, dtype=np.float64)[places], w)
-        else:
-            loss = Squares(np.reshape(y_train, (n_train, -1))[places], w)
-        some = table.columns(np.arange(k))
-        F = QUICK.fit(some, loss, np.random.default_rng(0))[1][n_train:]
-        if task == "classification":
-            votes = softmax(F, axis=1)
-            if len(classes) == 2:
-                votes = np.column_stack([expit(-F[:, 0]), expit(F[:, 0])])
+            votes = np.hstack([1.0 - found, found]) if len(classes) == 2 else found
             predictions.append((classes[votes.argmax(axis=1)], votes))
-            continue
-        values = np.exp(F[:, 0]) if task == "counts" else loss.in_units(F)
-        predictions.append((np.reshape(values, (-1, *np.shape(y_train)[1:])), None))
+        else:
+            predictions.append((np.reshape(found, (-1, *np.shape(y_train)[1:])), None))
     return predictions

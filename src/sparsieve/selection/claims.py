@@ -42,6 +42,8 @@ class Claims:
         Number of samples.
     selected : ndarray of int or None
         Features, or groups, that were selected for prediction, best first.
+    of_trees : bool
+        Whether trees selected them: the tests know linear effects only.
 
     See Also
     --------
@@ -65,6 +67,7 @@ class Claims:
     n_samples: int
     weaker: tuple[FDRSelector, ...] = ()
     selected: np.ndarray | None = field(default=None)
+    of_trees: bool = False
 
     @property
     def level(self) -> float:
@@ -121,7 +124,8 @@ class Claims:
         others = [j for j in clusters if j not in covered]
         if others:
             said += f". Not selected, but significant: {', '.join(self._feature_names(others))}"
-        return f"{said}."
+        blind = " Claims are about linear effects: curves and interactions have none."
+        return f"{said}.{blind * self.of_trees}"
 
     def weaker_sentences(self) -> list[str]:
         """What can be claimed less strictly, named as weaker; empty where ``found`` has claims."""

@@ -128,7 +128,7 @@ def make_claims(selected: SelectedFeatures, level: float | None, claim: str | No
         left_out = method._choices.always
         options = {"feature_groups": groups.by_place()}
     order, free = np.argsort(ranking, kind="stable"), kept & ~left_out
-    return find_claims(
+    found = find_claims(
         selected.prepared_X,
         selected.y,
         selected._all_names,
@@ -143,6 +143,7 @@ def make_claims(selected: SelectedFeatures, level: float | None, claim: str | No
         never_keep=never if never is not None and never.any() else None,
         **options,
     )
+    return replace(found, of_trees=isinstance(method, BoostedTreesSelector))
 
 
 def warn_of_groups(groups: Any, what: str, instead: str = "") -> None:

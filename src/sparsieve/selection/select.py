@@ -21,7 +21,7 @@ from ..preprocessing.inputs import Inputs, read_inputs
 from ..preprocessing.kept_columns import as_matrix
 from ..preprocessing.table import is_anndata, number_columns
 from ..registry import selector_name
-from ..scoring.relation import RelationFound
+from ..scoring.relation import RelationFound, count_folds
 from ..scoring.scorers import one_score
 from ..selectors.around import check_predicts, group_arguments, take_gaps, without_routing
 from ..selectors.base import RandomState
@@ -210,7 +210,8 @@ def select(
         features of "ridge-forward" with those of "boosted-trees" on the same held-out samples,
         where there are at least 100 samples, at most 2,000 columns, and classes, numbers or counts
         to predict, and takes trees where they predict clearly better; ``selected.relation`` says by
-        how much. Their model is one of boosted trees. Not with ``estimator`` or ``cv``, nor for
+        how much. Their model is one of boosted trees, and their number is chosen on three folds
+        (five below 1,000 samples). Not with ``estimator`` or ``cv``, nor for
         survival times: their model is Cox's, which is linear in whatever features.
     **params : dict
         Parameters of the method.
@@ -315,7 +316,7 @@ def _start(
     if relation is not None and relation.choice == "trees":
         selector, k = replace(choice, method=TREES).selector(asked)
         if isinstance(selector, SelectorCV) and inputs.cv is None:
-            selector.set_params(n_repeats=1)  # five fits and one on all samples
+            selector.set_params(cv=count_folds(inputs.X.shape[0]), n_repeats=1)
         selector, inputs = _encoded(selector, asked)
         why = f"{relation.why[0].lower()}{relation.why[1:].rstrip('.')}"
         inputs = replace(inputs, notes=(*inputs.notes, why))

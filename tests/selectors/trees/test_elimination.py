@@ -10,7 +10,7 @@ from sparsieve.selectors.trees.elimination import Units, eliminate
 from sparsieve.selectors.trees.products import Products, no_products
 
 
-def run(worth, units=None, always=(), products=None, of_products=(), n_wanted=5):
+def run(worth, units=None, always=(), products=None, of_products=()):
     worth = np.asarray(worth, dtype=float)
     units = Units.single(len(worth)) if units is None else units
     fixed = np.isin(np.arange(units.n_units), always)
@@ -21,7 +21,7 @@ def run(worth, units=None, always=(), products=None, of_products=(), n_wanted=5)
         return worth[columns], np.asarray(of_products, dtype=float)[own]
 
     products = no_products(5) if products is None else products
-    return eliminate(units, ~fixed, fixed, products, gains, lambda n: False, n_wanted), sizes
+    return eliminate(units, ~fixed, fixed, products, gains, lambda n: False), sizes
 
 
 def test_what_is_used_least_leaves_first():
@@ -29,18 +29,16 @@ def test_what_is_used_least_leaves_first():
     found, sizes = run(worth)
     assert_array_equal(found.order, np.argsort(-worth))
     assert_array_equal(found.scores, worth)
-    assert sizes[:5] == [60, 36, 21, 20, 16]
-    assert sizes[-10:] == [12, *range(9, 0, -1)]
+    assert sizes == [60, 27, 20, 14, 9, *range(6, 0, -1)]
     assert found.n_rounds == len(sizes)
 
 
-def test_unused_features_leave_at_once_but_not_below_twice_the_number_wanted():
+def test_unused_features_leave_at_once_but_not_the_last_twenty():
     worth = np.zeros(1000)
     worth[:40] = np.arange(40) + 1.0
-    assert run(worth)[1][:3] == [1000, 40, 24]
+    assert run(worth)[1][:3] == [1000, 40, 20]
     worth[5:40] = 0.0
     assert run(worth)[1][:2] == [1000, 20]
-    assert run(worth, n_wanted=18)[1][:2] == [1000, 36]
 
 
 def test_scores_follow_the_ranking_where_gains_do_not():
@@ -52,7 +50,7 @@ def test_scores_follow_the_ranking_where_gains_do_not():
         return np.where(len(columns) > 6, worth[columns], 0.1 * worth[columns]), np.empty(0)
 
     every = np.ones(12, dtype=bool)
-    found = eliminate(units, every, ~every, no_products(5), gains, lambda n: False, 3)
+    found = eliminate(units, every, ~every, no_products(5), gains, lambda n: False)
     assert (np.diff(found.scores[found.order]) <= 0).all()
 
 

@@ -285,7 +285,8 @@ class HiddenStructure:
 
 def _in_own_order(block: np.ndarray) -> np.ndarray:
     """Columns, each sorted, in an order that follows from their values: what is drawn depends on
-    neither the order of samples nor that of columns."""
+    neither the order of samples nor that of columns.
+    """
     block = np.sort(block, axis=0)
     lengths = np.sqrt((block**2).sum(axis=0))
     skewness = (block**3).sum(axis=0) / np.where(lengths > 0, lengths, 1.0) ** 3

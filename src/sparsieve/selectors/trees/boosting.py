@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from scipy.special import entr, logit
 
 from ..._sklearn import grown_tree
 from ...solvers.losses.cox import Cox
-from ...solvers.losses.multinomial import Multinomial
-from ...solvers.losses.separable import Logistic, Poisson
+from ...solvers.losses.separable import Poisson
 from ...validation.target import Target
-from ..guests import guest_name, judge_features
 
 MAX_CODES = 64  # of a column; half of them below SMALL samples
 SMALL = 1000
@@ -53,12 +51,11 @@ class CodedColumns:
 
     def columns(self, places: np.ndarray) -> CodedColumns:
         """Some of the columns."""
-        codes = np.asfortranarray(self.codes[:, places])
-        return CodedColumns(codes, self.n_codes[places], self.has_gaps[places])
+        return CodedColumns(self.codes.T[places].T, self.n_codes[places], self.has_gaps[places])
 
     def rows(self, places: np.ndarray) -> CodedColumns:
         """Some of the rows."""
-        return replace(self, codes=np.asfortranarray(self.codes[places]))
+        return replace(self, codes=np.take(self.codes.T, places, axis=1).T)
 
     def append(self, others: CodedColumns) -> CodedColumns:
         """These columns and others."""
@@ -130,12 +127,48 @@ class Squares:
 
     def gradient(self, F: np.ndarray) -> np.ndarray:
         """The derivatives."""
-        return (F - self.Y) if self._is_plain else self.weights[:, None] * (F - self.Y)
+        return self.weights[:, None] * (F - self.Y)
 
     def diagonal(self, F: np.ndarray) -> np.ndarray:
         """The second derivatives, one row where all are the same."""
         ones = np.ones((1, F.shape[1]))
         return ones if self._is_plain else self.weights[:, None] * ones
+
+
+class Shares:
+    """The log loss of two classes, with one output, or of more, by nothing but probabilities.
+
+    The losses of the solvers keep digits where a class is all but certain, for which trees would
+    pay a third of their time.
+    """
+
+    def __init__(self, codes: np.ndarray, n_classes: int, weights: np.ndarray | None) -> None:
+        self.Y: np.ndarray = np.eye(n_classes)[codes][:, int(n_classes == 2) :]
+        self.weights: np.ndarray = np.ones(len(codes)) if weights is None else weights
+
+    def null(self) -> tuple[np.ndarray, float]:
+        """(predictors, loss) of the best model without features."""
+        p = np.average(self.Y, axis=0, weights=self.weights)
+        is_single = len(p) == 1
+        loss = entr(p).sum() + entr(1.0 - p).sum() * is_single
+        with np.errstate(divide="ignore"):
+            return logit(p) if is_single else np.log(p), float(self.weights.sum() * loss)
+
+    def _probabilities(self, F: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            if F.shape[1] == 1:
+                return 1.0 / (1.0 + np.exp(-F))
+            P = np.exp(F - F.max(axis=1, keepdims=True))
+            return P / P.sum(axis=1, keepdims=True)
+
+    def gradient(self, F: np.ndarray) -> np.ndarray:
+        """The derivatives."""
+        return self.weights[:, None] * (self._probabilities(F) - self.Y)
+
+    def diagonal(self, F: np.ndarray) -> np.ndarray:
+        """The second derivatives."""
+        P = self._probabilities(F)
+        return self.weights[:, None] * P * (1.0 - P)
 
 
 def choose_loss(target: Target, weights: np.ndarray | None) -> Any:
@@ -147,11 +180,9 @@ def choose_loss(target: Target, weights: np.ndarray | None) -> Any:
     if target.codes is None:
         return Squares(target.Y, weights)
     classes, codes = np.unique(target.codes, return_inverse=True)
-    if len(classes) == 2:
-        return Logistic(codes, weights)
     if len(classes) < 2:
         return Squares(target.Y, weights)
-    return Multinomial(codes, len(classes), weights)
+    return Shares(codes, len(classes), weights)
 
 
 @dataclass(frozen=True)
@@ -194,14 +225,18 @@ class Boosting:
         F = np.tile(np.asarray(loss.null()[0], dtype=np.float64), (n_samples, 1))
         power = _power(loss.gradient(F), loss.diagonal(F))
         F = F if start is None else start.copy()
-        gains = np.zeros(n_columns)
+        gains, leaf = np.zeros(n_columns), np.empty(n_samples, dtype=np.intp)
         min_leaf = 20 if n_samples >= SMALL else max(3, n_samples // 50)
         n_used = n_columns
         if n_columns > ALL_COLUMNS:
             n_used = max(ALL_COLUMNS, round(self.columns * n_columns))
         for _ in range(self.n_trees):
             G, H = loss.gradient(F), loss.diagonal(F)
-            g, h = _project_outputs(G, H, rng)
+            g, h = G, H
+            if G.shape[1] > 1:
+                direction = rng.standard_normal(G.shape[1])
+                g, h = G @ direction, H @ direction**2
+            g, h = g.ravel().astype(np.float32), h.ravel().astype(np.float32)
             places = np.sort(rng.permutation(n_columns)[:n_used])
             some = table if n_used == n_columns else table.columns(places)
             mean = float(h.mean())
@@ -224,13 +259,14 @@ class Boosting:
                 continue
             np.add.at(gains, places[tree.features], tree.gains)
             sums = np.add.reduceat(G[tree.samples], tree.starts, axis=0)
-            sizes = np.diff(np.append(tree.starts, n_samples))
+            sizes = np.diff(tree.starts, append=n_samples)
             if len(H) == 1:
                 curvature = sizes[:, None] * H
             else:
                 curvature = np.add.reduceat(H[tree.samples], tree.starts, axis=0)
             values = -self.rate * sums / (curvature + self.l2 * H.mean(axis=0) + 1e-12)
-            F[tree.samples] += np.repeat(values, sizes, axis=0)
+            leaf[tree.samples] = np.repeat(np.arange(len(sizes)), sizes)
+            F += values[leaf]
         unit = self.rate * (2.0 - self.rate)
         return gains * unit / power, F
 
@@ -240,86 +276,4 @@ def _power(G: np.ndarray, H: np.ndarray) -> float:
     return max(float(((G**2).sum(axis=0) / np.maximum(H.mean(axis=0), 1e-300)).mean()), 1e-300)
 
 
-def _project_outputs(
-    G: np.ndarray, H: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients and Hessians of one direction of the outputs, in single precision."""
-    if G.shape[1] > 1:
-        direction = rng.standard_normal(G.shape[1])
-        G, H = G @ direction, H @ direction**2
-    return G.ravel().astype(np.float32), H.ravel().astype(np.float32)
-
-
 STUMPS = Boosting(n_trees=60, n_leaves=2, rate=0.2)
-
-
-class GuestTrees:
-    """An estimator with ``feature_importances_``, fitted anew to every set of columns.
-
-    Parameters
-    ----------
-    estimator : estimator
-    X : ndarray of shape (n_samples, n_features)
-    target : Target
-    weights : ndarray of shape (n_samples,) or None
-    """
-
-    def __init__(
-        self, estimator: Any, X: np.ndarray, target: Target, weights: np.ndarray | None
-    ) -> None:
-        self.estimator: Any = estimator
-        self.X: np.ndarray = X
-        self.weights: np.ndarray | None = weights
-        self.y: np.ndarray = _plain(estimator, target)
-
-    def importances(self, columns: np.ndarray, others: np.ndarray, seed: int) -> np.ndarray:
-        """Shares of the importance, of some columns of X and then of other columns."""
-        model = clone(self.estimator)
-        if "random_state" in model.get_params(deep=False):
-            model.set_params(random_state=seed)
-        X = np.hstack([self.X[:, columns], others])
-        if self.weights is None:
-            model.fit(X, self.y)
-        else:
-            model.fit(X, self.y, sample_weight=self.weights)
-        judged = judge_features(model, X.shape[1])
-        if judged is None or judged.ranks is not None:
-            raise ValueError(
-                f"{guest_name(model)} has no feature_importances_, by which trees are asked; pass "
-                "LightGBM, XGBoost, CatBoost or a forest, or use sparsieve.SelectorAdapter"
-            )
-        found = np.maximum(np.nan_to_num(judged.scores), 0.0)
-        total = float(found.sum())
-        return found / total if total > 0 else found
-
-
-def check_guest(estimator: Any) -> None:
-    """Refuse in a sentence what cannot be fitted."""
-    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
-        given = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
-        raise ValueError(
-            f"estimator must be an object with fit and feature_importances_, got {given}; None "
-            "uses the boosted trees of scikit-learn"
-        )
-
-
-def _plain(estimator: Any, target: Target) -> np.ndarray:
-    """The target as trees take it: codes of classes, or numbers."""
-    name = guest_name(estimator)
-    if target.codes is not None:
-        if is_regressor(estimator):
-            raise ValueError(
-                f"y holds classes, but {name} predicts numbers; pass a classifier, or "
-                'task="regression"'
-            )
-        return target.codes
-    if is_classifier(estimator):
-        raise ValueError(
-            f"{name} predicts classes, but y is a {target.task} target; pass a model that "
-            "predicts numbers"
-        )
-    if target.task == "survival":
-        raise ValueError(
-            f"{name} knows no survival times; leave estimator=None, which boosts a Cox model"
-        )
-    return target.Y[:, 0] if target.Y.shape[1] == 1 else target.Y

@@ -9,10 +9,10 @@ import numpy as np
 
 from .products import Products
 
-COARSE = 0.6  # share of the features that stays in a round
-FINE = 0.8  # the same near the end
-ONE_BY_ONE = 10  # from this number on one feature leaves in a round
-MIN_FINE, MAX_FINE = 20, 50  # where rounds become finer: twice the number wanted, within these
+COARSE = 0.45  # share of the features that stays in a round
+FINE = 0.7  # the same near the end
+LATE = 20  # from this number on rounds are finer, and fits are repeated where they vary
+ONE_BY_ONE = 6  # from this number on one feature leaves in a round
 MANY = 500  # columns above which a tree sees fewer of them
 
 # Gain of every column that is given by place, then of every product that is given by place.
@@ -84,7 +84,6 @@ def eliminate(
     products: Products,
     gains_of: Gains,
     varies: Callable[[int], bool],
-    n_wanted: int,
     n_least: int = 0,
 ) -> Elimination:
     """Drop the units in the mask ``candidates`` until none is left; those ``always`` in stay.
@@ -99,15 +98,12 @@ def eliminate(
         Of one round: places of columns and of products to their gains.
     varies : callable
         Whether another fit to so many columns gives other gains.
-    n_wanted : int
-        The number of features to be kept: rounds are finer near it.
     n_least : int, default=0
         Where it is not 0, rounds are coarse and of one fit, and the last one has so many features:
         good enough to say how well numbers from there on predict.
     """
     alive = candidates.copy()
     owners = [units.unit_mask(one) for one in products.owners]
-    fine = min(max(MIN_FINE, 2 * n_wanted), MAX_FINE)
     scores: np.ndarray = np.zeros(units.n_units)
     before: np.ndarray = np.zeros(units.n_units)
     product_gains = np.zeros(len(owners))
@@ -120,9 +116,8 @@ def eliminate(
         own = np.array(
             [p for p, one in enumerate(products.owners) if there[list(one)].all()], dtype=np.int64
         )
-        is_late = n_alive <= fine
         found, of_products = np.zeros(units.n_columns), np.zeros(len(own))
-        is_twice = is_late and n_alive > 1 and not n_least
+        is_twice = 1 < n_alive <= LATE and not n_least
         n_fits = 2 if is_twice and varies(len(columns) + len(own)) else 1
         for _ in range(n_fits):
             one, other = gains_of(columns, own)
@@ -134,7 +129,7 @@ def eliminate(
             gain[owners[product]] += value
         product_gains[own] = of_products
         n_used = int((gain[alive] > 0).sum())
-        n_kept = _count_survivors(n_alive, n_used, fine, is_late)
+        n_kept = _count_survivors(n_alive, n_used)
         if n_least:
             n_kept = 0 if n_alive <= n_least else max(n_least, int(n_alive * COARSE))
         places = np.flatnonzero(alive)
@@ -150,10 +145,10 @@ def eliminate(
     return Elimination(order, scores, n_rounds, product_gains)
 
 
-def _count_survivors(n_alive: int, n_used: int, fine: int, is_late: bool) -> int:
+def _count_survivors(n_alive: int, n_used: int) -> int:
     """How many stay after a round."""
     if n_alive <= ONE_BY_ONE:
         return n_alive - 1
-    if is_late:
+    if n_alive <= LATE:
         return int(n_alive * FINE)
-    return max(fine, min(int(n_alive * COARSE), n_used))
+    return max(LATE, min(int(n_alive * COARSE), n_used))

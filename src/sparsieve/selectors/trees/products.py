@@ -1,4 +1,4 @@
-"""Products of signs that curves of single features miss: pairs, and triples of few features.
+"""Products of signs that curves of single features miss: pairs, triples, and which are kept.
 
 Every column becomes a sign about its median. What stumps, which know no interaction, leave of the
 target is compared with all products of two signs, and of three where there are few columns, by
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .boosting import MAX_CODES, STUMPS, CodedColumns
+from .boosting import MAX_CODES, STUMPS, CodedColumns, code_columns
 
 MAX_PRODUCTS = 30
 MAX_SAMPLES = 4000  # that products are screened on
@@ -81,9 +81,7 @@ def found_products(
     gains, F = (WIDE_STUMPS if many else STUMPS).fit(few, loss, rng)
     G = loss.gradient(F)
     whole = float((loss.gradient(np.tile(loss.null()[0], (len(rows), 1))) ** 2).sum())
-    if whole <= 0:
-        return no_products(n_samples)
-    left = float((G**2).sum()) / whole
+    left = float((G**2).sum()) / max(whole, 1e-300)
     if G.shape[1] > MAX_OUTPUTS:
         G = G @ rng.standard_normal((G.shape[1], MAX_OUTPUTS))
     if many:
@@ -108,12 +106,7 @@ def found_products(
 
 def no_products(n_samples: int) -> Products:
     """Of so many samples."""
-    empty = CodedColumns(
-        np.empty((n_samples, 0), dtype=np.uint8, order="F"),
-        np.empty(0, dtype=np.uint32),
-        np.empty(0, dtype=bool),
-    )
-    return Products([], np.empty(0), empty)
+    return Products([], np.empty(0), code_columns(np.empty((n_samples, 0))))
 
 
 def _clip(G: np.ndarray) -> np.ndarray:

@@ -16,32 +16,12 @@ from ...validation.target import Target
 from ...validation.training_data import TrainingData
 from ..base import DEFAULT_COUNT, BaseSelector, ClassWeight, FeatureScores, RandomState
 from ..preparation import of_several_columns
-from .boosting import (
-    ALL_COLUMNS,
-    Boosting,
-    CodedColumns,
-    GuestTrees,
-    check_guest,
-    choose_loss,
-    code_columns,
-)
-from .elimination import MANY, Elimination, Units, eliminate
-from .products import (
-    Interaction,
-    Products,
-    found_products,
-    has_own_effect,
-    interactions_among,
-    no_products,
-)
+from .boosting import code_columns
+from .elimination import Elimination, Units, eliminate
+from .products import Interaction, Products, has_own_effect, interactions_among, no_products
+from .rounds import MAX_SAMPLES, GuestTrees, Trees, check_guest
 
-MAX_SAMPLES = 10_000  # of one fit
 MAX_BYTES = 4e9  # that a sparse X may take when it is made dense
-COLUMNS_PER_TREE = 0.4  # share of many columns that a tree sees
-
-
-# On the columns that are always kept, before any other is asked.
-GIVEN = Boosting(n_trees=60, n_leaves=8, rate=0.2, price=0.0, columns=1.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -52,10 +32,10 @@ class BoostedTreesSelector(BaseSelector):
     thresholds and features that matter only together.
 
     Every round boosts the histogram trees of scikit-learn on the features that are left, and drops
-    those whose splits gain least: first those without a split and up to 40 % at a time, near the
-    number wanted 20 %, and from ten on one at a time, judged by two fits. Elimination continues to
-    the last feature, so one fit ranks all features, and ``at(k)`` gives the features that stopping
-    at k would have kept.
+    those whose splits gain least: first those without a split and up to 55 % at a time, from
+    twenty on 30 % by two fits, and from six on one at a time. Elimination continues to the last
+    feature, so one fit ranks all features, and ``at(k)`` gives the features that stopping at k
+    would have kept.
 
     Trees rarely begin with a feature that has no effect alone. So products of two signs (and of
     three for up to 100 features) are compared with what stumps, which know no interaction, leave of
@@ -65,7 +45,7 @@ class BoostedTreesSelector(BaseSelector):
 
     The loss is logistic or multinomial for classes, squared for numbers, Poisson for counts and
     Cox's partial likelihood for survival times. Missing values (NaN) are taken as they are, at the
-    better side of every split. One fit takes at most 10,000 samples, drawn anew for the next.
+    better side of every split. One fit takes at most 6,000 samples, drawn anew for the next.
 
     Parameters
     ----------
@@ -210,7 +190,7 @@ class BoostedTreesSelector(BaseSelector):
         says_something = np.zeros(units.n_units, dtype=bool)
         says_something[units.numbers[~constant[units.members]]] = True
         candidates = says_something & ~fixed.either
-        trees = _Trees(table, target, weights, rng)
+        trees = Trees(table, target, weights, rng)
         trees.fit_offset(np.flatnonzero(units.column_mask(fixed.always)))
         products = no_products(len(X))
         if self.interactions:
@@ -218,11 +198,10 @@ class BoostedTreesSelector(BaseSelector):
             products = trees.products(columns)
         rounds: Any = trees
         if self.estimator is not None:
-            rounds = _GuestRounds(GuestTrees(self.estimator, X, target, weights), rng)
+            rounds = GuestTrees(self.estimator, X, target, weights, rng)
         rounds.use(products)
-        n_wanted = fixed.own_count(self.n_features_to_select, DEFAULT_COUNT)
         ways = products, rounds.gains, rounds.varies
-        found = eliminate(units, candidates, fixed.always, *ways, n_wanted, self._n_least)
+        found = eliminate(units, candidates, fixed.always, *ways, self._n_least)
         self.n_rounds_ = found.n_rounds
         self._keep_interactions(products, found, trees)
         if groups is None:
@@ -236,7 +215,7 @@ class BoostedTreesSelector(BaseSelector):
             found.scores, n_kept=DEFAULT_COUNT, order=found.order, constant=~says_something
         )
 
-    def _keep_interactions(self, products: Products, found: Elimination, trees: _Trees) -> None:
+    def _keep_interactions(self, products: Products, found: Elimination, trees: Trees) -> None:
         """Those that trees used to the end, as arrays: files hold no trees."""
         used = np.flatnonzero(found.product_gains > 0)
         owners = [products.owners[p] for p in used]
@@ -248,92 +227,6 @@ class BoostedTreesSelector(BaseSelector):
         self._pair_owners = table
         self._pair_adds = products.adds[used].astype(np.float64)
         self._pair_alone = np.array([not any(alone[j] for j in one) for one in owners], dtype=bool)
-
-
-class _Trees:
-    """The boosted trees of scikit-learn, on columns that are coded once."""
-
-    def __init__(
-        self,
-        table: CodedColumns,
-        target: Target,
-        weights: np.ndarray | None,
-        rng: np.random.Generator,
-    ) -> None:
-        self.table, self.target, self.weights, self.rng = table, target, weights, rng
-        self.whole = table
-        self._last: tuple[np.ndarray, Any] | None = None
-        self._start: np.ndarray | None = None
-
-    def fit_offset(self, columns: np.ndarray) -> None:
-        """Let trees on some columns explain what they can; others are judged by what is left."""
-        if len(columns):
-            loss = choose_loss(self.target, self.weights)
-            self._start = GIVEN.fit(self.table.columns(columns), loss, self.rng)[1]
-
-    def products(self, columns: np.ndarray) -> Products:
-        """Products among some columns."""
-        return found_products(self.table, columns, self.on_some, self.rng)
-
-    def on_some(self, n_most: int) -> tuple[np.ndarray, Any]:
-        """Places of at most so many samples, and their loss."""
-        n_samples = len(self.table.codes)
-        if n_samples <= n_most:
-            if self._last is None:
-                self._last = np.arange(n_samples), choose_loss(self.target, self.weights)
-            return self._last
-        rows = np.sort(self.rng.permutation(n_samples)[:n_most])
-        weights = None if self.weights is None else self.weights[rows]
-        return rows, choose_loss(self.target.rows(rows), weights)
-
-    def null_gradient(self) -> np.ndarray:
-        """Of all samples, at the model without features."""
-        loss = choose_loss(self.target, self.weights)
-        return loss.gradient(np.tile(loss.null()[0], (len(self.table.codes), 1)))
-
-    def use(self, products: Products) -> None:
-        """Let products take part in the fits that follow."""
-        if products.owners:
-            self.whole = self.table.append(products.table)
-
-    def varies(self, n_columns: int) -> bool:
-        """Whether another fit draws other columns, samples or outputs."""
-        is_drawn = n_columns > ALL_COLUMNS or len(self.table.codes) > MAX_SAMPLES
-        return is_drawn or self.null_gradient().shape[1] > 1
-
-    def gains(self, columns: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What splits explain, of columns and of products."""
-        rows, loss = self.on_some(MAX_SAMPLES)
-        places = np.concatenate([columns, products + self.table.codes.shape[1]])
-        table = self.whole.columns(places)
-        if len(rows) < len(table.codes):
-            table = table.rows(rows)
-        share = COLUMNS_PER_TREE if len(columns) > MANY else Boosting.columns
-        start = None if self._start is None else self._start[rows]
-        found, _ = Boosting(columns=share).fit(table, loss, self.rng, start)
-        return found[: len(columns)], found[len(columns) :]
-
-
-class _GuestRounds:
-    """Trees of another package, on the values themselves."""
-
-    def __init__(self, trees: GuestTrees, rng: np.random.Generator) -> None:
-        self.trees, self.rng = trees, rng
-        self.others: np.ndarray = np.empty((len(trees.X), 0))
-
-    def use(self, products: Products) -> None:
-        """Let products take part in the fits that follow."""
-        self.others = products.table.codes.astype(self.trees.X.dtype) - 1
-
-    def varies(self, n_columns: int) -> bool:
-        """Whether another fit has another seed."""
-        return "random_state" in self.trees.estimator.get_params(deep=False)
-
-    def gains(self, columns: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Shares of the importance, of columns and of products."""
-        seed = int(self.rng.integers(2**31))
-        found = self.trees.importances(columns, self.others[:, products], seed)
-        return found[: len(columns)], found[len(columns) :]
 
 
 def _dense(data: TrainingData) -> np.ndarray:
