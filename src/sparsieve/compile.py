@@ -122,7 +122,6 @@ def _passes(X: np.ndarray) -> None:
     """The passes over large arrays."""
     from .design import dense_products, parallel_passes
 
-    parallel_passes.column_sizes(X)
     low, high = np.quantile(X, 0.01, axis=0), np.quantile(X, 0.999, axis=0)
     low, high = low.astype(X.dtype), high.astype(X.dtype)
     by_column = np.asfortranarray(X)
@@ -135,7 +134,7 @@ def _passes(X: np.ndarray) -> None:
             dense_products.products(rows, clip, rows[:, :n_outputs])
     for weights in (None, np.ones(len(X))):
         parallel_passes.moments(X, weights)
-    parallel_passes.moments(by_column, None)
+        parallel_passes.moments(by_column, weights)
     dense_products.products_by_column(by_column, low, high, X[:, :1])
 
 

@@ -17,8 +17,8 @@ CACHE_BLOCK_BYTES = 1 << 19
 # larger one is standardised lazily and read by compiled passes, so that memory stays at little more
 # than X.
 MAX_COPY_BYTES = 64 << 20
-# Bytes of a dense X from which on loading compiled loops for its moments pays at once.
-COMPILED_BYTES = 16 << 20
+# Numbers of a dense X from which on loading compiled loops for its moments pays at once.
+COMPILED_NUMBERS = 2 << 20
 # Dense blocks of features in double precision hold about this many bytes.
 _DENSE_BLOCK_BYTES = 1 << 24
 # Sizes of a column, and of its inverse, up to which squares and their products with weights and

@@ -26,11 +26,13 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..design import DesignMatrix, RowBlockedDesign
-from ..design.base import MAX_COPY_BYTES
+from ..design.base import slices
 from .missing import IncompleteColumns
 
 # Numbers per block when pairs are summed: the block of all samples should stay in cache.
 BLOCK_VALUES = 1 << 16
+# Columns that are scaled at a time for a tile of distances, four of which are added together.
+TILE_COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -53,24 +55,32 @@ class Features:
     def scaled_block(
         self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
     ) -> np.ndarray:
-        """These samples of the complete columns start..stop, transposed."""
+        """These samples of the complete columns start..stop, transposed and in double precision."""
         part = slice(start, self.n_complete if stop is None else stop)
-        block = self._block(samples, self.order[part]) - self.low[part, None]
-        block /= self.span[part, None]
-        return np.ascontiguousarray(block)
+        block = self._block(samples, self.order[part])
+        scaled = np.subtract(block, self.low[part, None], order="C")
+        scaled /= self.span[part, None]
+        return scaled
 
     def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
         """These columns of X for these samples, transposed."""
-        block = self.X[samples].T
-        return block if np.array_equal(columns, np.arange(len(block))) else block[columns]
+        start, stop = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, 0)
+        if np.array_equal(columns, np.arange(start, stop)):
+            return self.X[samples, start:stop].T
+        return self.X[samples][:, columns].T
 
-    def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
-        """Between samples as ``scaled_block`` gives them; of the ``same`` the upper triangle."""
+    def distances(self, rows: slice | np.ndarray, columns: slice, same: bool) -> np.ndarray:
+        """Between these samples; of the ``same`` above the diagonal alone."""
         from ._relieff_kernels import add_distances
 
-        distances = np.zeros((rows.shape[1], columns.shape[1]))
-        add_distances(rows, columns, self.n_numeric, same, distances)
-        return distances
+        n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        tile = np.zeros((n_rows, columns.stop - columns.start))
+        for part in slices(self.n_complete, TILE_COLUMNS):
+            theirs = self.scaled_block(columns, part.start, part.stop)
+            own = theirs if same else self.scaled_block(rows, part.start, part.stop)
+            n_numeric = min(max(self.n_numeric - part.start, 0), len(own))
+            add_distances(own, theirs, n_numeric, same, tile)
+        return tile
 
     def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         """Sum over pairs of samples of weight * difference, for every complete column."""
@@ -89,15 +99,6 @@ class Features:
 
         blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
         return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
-
-
-class ScaledFeatures(Features):
-    """The same where X is the result for all samples: for data small enough to be copied."""
-
-    def scaled_block(
-        self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
-    ) -> np.ndarray:
-        return np.ascontiguousarray(self.X[start:stop, samples])
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,7 @@ def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Feat
     parts = (X, order, low[order], span[order], *counts, incomplete)
     if is_sparse:
         return SparseFeatures(*parts, by_column)
-    features = Features(*parts)
-    if X.nbytes > MAX_COPY_BYTES:
-        return features
-    return ScaledFeatures(features.scaled_block(slice(None)), *parts[1:])
+    return Features(*parts)
 
 
 def _half_smallest_gaps(codes: np.ndarray, varies: np.ndarray) -> np.ndarray:
