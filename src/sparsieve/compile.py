@@ -59,6 +59,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     """Calls that together reach every compiled loop with numbers of this kind."""
     from . import filters, papers, scoring, selectors
     from .design._moment_kernels import standard_rows
+    from .design.parallel_passes import read_only
 
     rng = np.random.default_rng(0)
     y = np.arange(48) % 2
@@ -104,7 +105,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     one = np.ones(X.shape[1], dtype)
     for out in (np.empty((len(X), 14), dtype), np.empty((len(X), 14))):
         units = np.ones(len(one), out.dtype)
-        yield partial(standard_rows, X, -one, one, units, units, out)
+        yield partial(standard_rows, read_only(X), 0, 0, -one, one, units, units, out)
 
 
 def _curvatures(times: np.ndarray, X: np.ndarray) -> None:

@@ -110,13 +110,15 @@ def clipped_deviations_by_column(
 
 
 @compiled(**_in_order)
-def standard_rows(X, low, high, centre, factor, out):
-    """(clip(X) - centre) * factor in the first columns of ``out``, for X with contiguous rows."""
-    n, d = X.shape
-    for i in range(n):
-        x, row = X[i], out[i]
-        for j in range(np.uintp(d)):
-            a, lo, hi = x[j], low[j], high[j]
+def standard_rows(X, begin, first, low, high, centre, factor, out):
+    """(clip(X) - centre) * factor of X with contiguous rows, from these rows and columns on.
+
+    In the first columns of ``out``, as many as there are bounds.
+    """
+    for i in range(len(out)):
+        x, row = X[begin + i], out[i]
+        for j in range(np.uintp(len(low))):
+            a, lo, hi = x[np.uintp(first) + j], low[j], high[j]
             a = lo if a < lo else a
             a = hi if a > hi else a
             row[j] = (a - centre[j]) * factor[j]

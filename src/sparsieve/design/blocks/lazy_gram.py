@@ -28,6 +28,7 @@ from scipy.linalg import blas, lapack
 
 from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index, slices
 from ..dense import DenseDesign
+from ..sparse import SparseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
 from .moments import standardiser
@@ -40,6 +41,7 @@ MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
 COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
+TILE = 512  # columns that are standardised together, where rows can be cut
 BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
@@ -252,44 +254,59 @@ class FetchedDesign(DesignMatrix):
 # -- what is done with a block; every one can be pickled ---------------------------------------
 
 
-def _slabs(
+def _tiles(
     centre, scale, block: DesignMatrix, weights: np.ndarray | None
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Standardised rows in double precision, few at a time, times the roots of their weights."""
-    height = max(16, CACHE_BLOCK_BYTES // (8 * block.shape[1]))
-    standard = standardiser(block, centre, scale, np.dtype(np.float64), block.shape[1])
-    for place in slices(block.shape[0], height):
-        Z = standard(place)
-        if weights is not None:
-            Z *= np.sqrt(weights[place])[:, None]
-        yield place, Z
+) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """(rows, columns, Z) of standardised tiles in double precision that fit the cache.
+
+    Rows are times the roots of their weights.
+    """
+    standard = standardiser(block, centre, scale, np.dtype(np.float64))
+    width = block.shape[1] if isinstance(block, SparseDesign) else min(TILE, block.shape[1])
+    height = max(16, CACHE_BLOCK_BYTES // (8 * max(width, 1)))
+    for columns in slices(block.shape[1], width):
+        for rows in slices(block.shape[0], height):
+            Z = standard(rows, columns)
+            if weights is not None:
+                Z *= np.sqrt(weights[rows])[:, None]
+            yield rows, columns, Z
 
 
 def with_target(
     centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
-    squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-    cross = np.zeros((mix.shape[1], block.shape[1]))
-    for place, Z in _slabs(centre, scale, block, weights):
-        root = np.ones(len(Z)) if weights is None else np.sqrt(weights[place])
-        squares += np.einsum("ij,ij->j", Z, Z)
-        cross += (root[:, None] * (Y[place] @ mix)).T @ Z
-        sums += root @ Z
-    return squares, cross.T, sums
+    squares = np.zeros(block.shape[1])
+    cross = np.zeros((mix.shape[1] + 1, block.shape[1]))
+    both = np.hstack([Y[:] @ mix, np.ones((len(Y), 1))])
+    if weights is not None:
+        both *= np.sqrt(weights)[:, None]
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        cross[:, columns] += both[rows].T @ Z
+        squares[columns] += np.ones(len(Z)) @ np.square(Z, out=Z)
+    return squares, cross[:-1].T, cross[-1]
 
 
 def _gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((len(index), block.shape[1]))
-    for _, Z in _slabs(centre, scale, block, weights):
-        total += Z[:, index].T @ Z  # in this order BLAS is twice as fast
-    return total.T
+    own = np.empty((block.shape[0], len(index)))
+    shift = None if centre is None else centre[index]
+    for rows, columns, Z in _tiles(shift, scale[index], block.columns(index), weights):
+        own[rows, columns] = Z
+    return _products(centre, scale, own, block, weights)
 
 
 def _normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((V.shape[1], block.shape[1]))
-    for _, Z in _slabs(centre, scale, block, weights):
-        total += (Z @ V).T @ Z
+    image = np.zeros((block.shape[0], V.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        image[rows] += Z @ V[columns]
+    return _products(centre, scale, image, block, weights)
+
+
+def _products(centre, scale, R, block: DesignMatrix, weights: np.ndarray | None):
+    """Z'R of one block."""
+    total = np.zeros((R.shape[1], block.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        total[:, columns] += R[rows].T @ Z  # in this order BLAS is twice as fast
     return total.T
 
 

@@ -15,7 +15,7 @@ from scipy.linalg import get_blas_funcs
 
 from ..base import DesignMatrix, slices
 from ..dense import DenseDesign
-from ..parallel_passes import side_by_side
+from ..parallel_passes import read_only, side_by_side
 from ..sparse import SparseDesign
 from ..views import ClippedDense
 
@@ -96,16 +96,22 @@ MIN_COMPILED_NUMBERS = 1 << 21
 MAX_PENDING_BYTES = 64 << 20
 
 
-def _taker(block: DesignMatrix) -> Callable[[slice], np.ndarray]:
-    """Gives rows of a block, not clipped yet."""
-    if isinstance(block, DenseDesign | ClippedDense):
-        array = block.array if isinstance(block, DenseDesign) else block.base.array
-        return lambda place: array[place]
+def _dense_array(block: DesignMatrix) -> np.ndarray | None:
+    """The rows of a block as an array, not clipped yet; None where there is none."""
+    if isinstance(block, ClippedDense):
+        block = block.base
+    return block.array if isinstance(block, DenseDesign) else None
+
+
+def _taker(block: DesignMatrix) -> Callable[[slice, slice], np.ndarray]:
+    """Gives rows and columns of a block, not clipped yet."""
+    if (array := _dense_array(block)) is not None:
+        return lambda rows, columns: array[rows, columns]
     if isinstance(block, SparseDesign):
         by_row = block.matrix.tocsr()
-        return lambda place: by_row[place].toarray()
+        return lambda rows, columns: by_row[rows, columns].toarray()
     every = np.arange(block.shape[1])
-    return lambda place: block.rows(place).dense_columns(every)
+    return lambda rows, columns: block.rows(rows).dense_columns(every[columns])
 
 
 def plain_gram(block: DesignMatrix) -> np.ndarray:
@@ -113,7 +119,7 @@ def plain_gram(block: DesignMatrix) -> np.ndarray:
     if isinstance(block, SparseDesign):
         return (block.matrix.T @ block.matrix).toarray().astype(np.float64)
     total = np.zeros((block.shape[1],) * 2)
-    standard = standardiser(block, None, None, block.dtype, block.shape[1])
+    standard = standardiser(block, None, None, block.dtype)
     for place in slices(block.shape[0], HEIGHT):
         rows = standard(place)
         total += rows.T @ rows
@@ -125,28 +131,34 @@ def standardiser(
     centre: np.ndarray | None,
     scale: np.ndarray | None,
     dtype: np.dtype,
-    width: int,
-) -> Callable[[slice], np.ndarray]:
-    """Gives (X - centre) / scale of some rows of a block, in the first of ``width`` columns."""
+    n_more: int = 0,
+) -> Callable[..., np.ndarray]:
+    """Gives (X - centre) / scale of some rows and columns of a block, and room for more columns."""
     n_rows, n_features = block.shape
     high = np.full(n_features, np.inf, block.dtype)
-    low = -high
+    low, is_clipped = -high, isinstance(block, ClippedDense)
     if isinstance(block, ClippedDense):
         low, high = block.low, block.high
     shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
     factor = np.ones(n_features, dtype) if scale is None else (1.0 / scale).astype(dtype)
-    take, compiled = _taker(block), n_rows * n_features >= MIN_COMPILED_NUMBERS
+    array, take = _dense_array(block), _taker(block)
+    compiled = n_rows * n_features >= MIN_COMPILED_NUMBERS
     if compiled:
         from .._moment_kernels import standard_rows
 
-    def standard(place: slice) -> np.ndarray:
-        rows = np.ascontiguousarray(take(place), dtype=block.dtype)
-        S = np.empty((len(rows), width), dtype)
+    def standard(rows: slice, columns: slice = slice(n_features)) -> np.ndarray:
+        first, last, _ = columns.indices(n_features)
+        low_, high_, shift_, factor_ = (a[first:last] for a in (low, high, shift, factor))
+        S = np.empty((rows.stop - rows.start, last - first + n_more), dtype)
+        if compiled and array is not None and array.flags.c_contiguous:
+            standard_rows(read_only(array), rows.start, first, low_, high_, shift_, factor_, S)
+            return S
+        some = np.ascontiguousarray(take(rows, columns), dtype=block.dtype)
         if compiled:
-            standard_rows(rows, low, high, shift, factor, S)
+            standard_rows(read_only(some), 0, 0, low_, high_, shift_, factor_, S)
         else:
-            some = np.clip(rows, low, high) if isinstance(block, ClippedDense) else rows
-            np.multiply(some - shift, factor, out=S[:, :n_features])
+            some = np.clip(some, low_, high_) if is_clipped else some
+            np.multiply(some - shift_, factor_, out=S[:, : last - first])
         return S
 
     return standard
@@ -163,7 +175,7 @@ def joint_gram(
     """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
-    standard = standardiser(block, centre, scale, dtype, size)
+    standard = standardiser(block, centre, scale, dtype, size - n_features)
     product = get_blas_funcs("syrk", dtype=dtype)
 
     def share(place: slice) -> np.ndarray:
