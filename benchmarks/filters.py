@@ -109,7 +109,7 @@ def fastest_of_both(ours, theirs, rounds: int) -> list[float]:
     return least
 
 
-def classical(shapes=SHAPES, rounds: int = 9) -> Iterator[list]:
+def classical(shapes=SHAPES, rounds: int = 5) -> Iterator[list]:
     """A row for every test and X: milliseconds of CPU time, ratio, difference of the scores."""
     for n, d in shapes:
         y = np.random.default_rng(1).standard_normal(n)

@@ -26,12 +26,11 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index, slices
+from ..base import MAX_LANCZOS_STEPS, DesignMatrix, Index
 from ..dense import DenseDesign
-from ..sparse import SparseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
-from .moments import standardiser
+from .moments import gram_columns, normal_products, with_target
 from .row_blocks import RowBlockedDesign
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
@@ -41,7 +40,6 @@ MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
 COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
-TILE = 512  # columns that are standardised together, where rows can be cut
 BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
@@ -63,11 +61,11 @@ class Source:
 
     def columns(self, index: np.ndarray) -> np.ndarray:
         """Z'Z of these columns."""
-        return self.design._reduce(partial(_gram_columns, *self._view, index), self.weights)
+        return self.design._reduce(partial(gram_columns, *self._view, index), self.weights)
 
     def products(self, V: np.ndarray) -> np.ndarray:
         """Z'Z V."""
-        return self.design._reduce(partial(_normal_products, *self._view, V), self.weights)
+        return self.design._reduce(partial(normal_products, *self._view, V), self.weights)
 
 
 class FetchedDesign(DesignMatrix):
@@ -249,65 +247,6 @@ class FetchedDesign(DesignMatrix):
         )
         best = np.argpartition(-gain, min(count, len(gain) - 1))[:count]
         return best[gain[best] > 0]
-
-
-# -- what is done with a block; every one can be pickled ---------------------------------------
-
-
-def _tiles(
-    centre, scale, block: DesignMatrix, weights: np.ndarray | None
-) -> Iterator[tuple[slice, slice, np.ndarray]]:
-    """(rows, columns, Z) of standardised tiles in double precision that fit the cache.
-
-    Rows are times the roots of their weights.
-    """
-    standard = standardiser(block, centre, scale, np.dtype(np.float64))
-    width = block.shape[1] if isinstance(block, SparseDesign) else min(TILE, block.shape[1])
-    height = max(16, CACHE_BLOCK_BYTES // (8 * max(width, 1)))
-    for columns in slices(block.shape[1], width):
-        for rows in slices(block.shape[0], height):
-            Z = standard(rows, columns)
-            if weights is not None:
-                Z *= np.sqrt(weights[rows])[:, None]
-            yield rows, columns, Z
-
-
-def with_target(
-    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
-    squares = np.zeros(block.shape[1])
-    cross = np.zeros((mix.shape[1] + 1, block.shape[1]))
-    both = np.hstack([Y[:] @ mix, np.ones((len(Y), 1))])
-    if weights is not None:
-        both *= np.sqrt(weights)[:, None]
-    for rows, columns, Z in _tiles(centre, scale, block, weights):
-        cross[:, columns] += both[rows].T @ Z
-        squares[columns] += np.ones(len(Z)) @ np.square(Z, out=Z)
-    return squares, cross[:-1].T, cross[-1]
-
-
-def _gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
-    own = np.empty((block.shape[0], len(index)))
-    shift = None if centre is None else centre[index]
-    for rows, columns, Z in _tiles(shift, scale[index], block.columns(index), weights):
-        own[rows, columns] = Z
-    return _products(centre, scale, own, block, weights)
-
-
-def _normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
-    image = np.zeros((block.shape[0], V.shape[1]))
-    for rows, columns, Z in _tiles(centre, scale, block, weights):
-        image[rows] += Z @ V[columns]
-    return _products(centre, scale, image, block, weights)
-
-
-def _products(centre, scale, R, block: DesignMatrix, weights: np.ndarray | None):
-    """Z'R of one block."""
-    total = np.zeros((R.shape[1], block.shape[1]))
-    for rows, columns, Z in _tiles(centre, scale, block, weights):
-        total[:, columns] += R[rows].T @ Z  # in this order BLAS is twice as fast
-    return total.T
 
 
 # Up to this many features (200 MB of inner products in double precision) G is formed.

@@ -7,13 +7,14 @@ Rows of a block in standard units, few at a time: what inner products are made o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from ..base import DesignMatrix, slices
+from ..base import CACHE_BLOCK_BYTES, DesignMatrix, slices
 from ..dense import DenseDesign
 from ..parallel_passes import read_only, side_by_side
 from ..sparse import SparseDesign
@@ -94,6 +95,7 @@ HEIGHT = 256
 MIN_COMPILED_NUMBERS = 1 << 21
 # Products of slices of rows are kept until they can be added in order, in no more than this.
 MAX_PENDING_BYTES = 64 << 20
+TILE = 512  # columns that are standardised together, where rows can be cut
 
 
 def _dense_array(block: DesignMatrix) -> np.ndarray | None:
@@ -172,7 +174,10 @@ def joint_gram(
     Y: np.ndarray,
     weights: np.ndarray | None,
 ) -> np.ndarray:
-    """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
+    """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block.
+
+    Column by column down to the diagonal: half the numbers to move.
+    """
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
     standard = standardiser(block, centre, scale, dtype, size - n_features)
@@ -192,4 +197,62 @@ def joint_gram(
     # Many features are enough for BLAS to share them out among its own threads.
     for part in side_by_side(share, places, n_rows * size) if few else map(share, places):
         total += part
-    return total
+    return np.concatenate([total[: j + 1, j] for j in range(size)])
+
+
+def _tiles(
+    centre, scale, block: DesignMatrix, weights: np.ndarray | None
+) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """(rows, columns, Z) of standardised tiles in double precision that fit the cache.
+
+    Rows are times the roots of their weights.
+    """
+    standard = standardiser(block, centre, scale, np.dtype(np.float64))
+    width = block.shape[1] if isinstance(block, SparseDesign) else min(TILE, block.shape[1])
+    height = max(16, CACHE_BLOCK_BYTES // (8 * max(width, 1)))
+    for columns in slices(block.shape[1], width):
+        for rows in slices(block.shape[0], height):
+            Z = standard(rows, columns)
+            if weights is not None:
+                Z *= np.sqrt(weights[rows])[:, None]
+            yield rows, columns, Z
+
+
+def with_target(
+    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
+    squares = np.zeros(block.shape[1])
+    cross = np.zeros((mix.shape[1] + 1, block.shape[1]))
+    both = np.hstack([Y[:] @ mix, np.ones((len(Y), 1))])
+    if weights is not None:
+        both *= np.sqrt(weights)[:, None]
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        cross[:, columns] += both[rows].T @ Z
+        squares[columns] += np.ones(len(Z)) @ np.square(Z, out=Z)
+    return squares, cross[:-1].T, cross[-1]
+
+
+def gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
+    """Z'Z of these columns."""
+    own = np.empty((block.shape[0], len(index)))
+    shift = None if centre is None else centre[index]
+    for rows, columns, Z in _tiles(shift, scale[index], block.columns(index), weights):
+        own[rows, columns] = Z
+    return _products(centre, scale, own, block, weights)
+
+
+def normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
+    """Z'Z V."""
+    image = np.zeros((block.shape[0], V.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        image[rows] += Z @ V[columns]
+    return _products(centre, scale, image, block, weights)
+
+
+def _products(centre, scale, R, block: DesignMatrix, weights: np.ndarray | None):
+    """Z'R of one block."""
+    total = np.zeros((R.shape[1], block.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        total[:, columns] += R[rows].T @ Z  # in this order BLAS is twice as fast
+    return total.T

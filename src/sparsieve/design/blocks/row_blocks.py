@@ -323,13 +323,17 @@ class RowBlockedDesign(DesignMatrix):
         are.
         """
         half = self._reduce(partial(joint_gram, centre, scale, mix), Y, weights)
-        n_features = self.shape[1]
-        gram = np.array(half[:n_features, :n_features], order="F")
+        n_features, n_more = self.shape[1], mix.shape[1] + 1
+        gram = np.zeros((n_features, n_features), order="F")
+        ends = np.cumsum(np.arange(1, n_features + n_more + 1)).tolist()
+        for j in range(n_features):
+            gram[: j + 1, j] = half[ends[j] - j - 1 : ends[j]]
+        more = [half[end : end + n_features] for end in ends[n_features - 1 : -1]]
         for part in slices(n_features, GROUPS):  # below the diagonal, with nothing held beside
             own = np.triu(gram[part, part])
             gram[part, part] = own + np.triu(own, 1).T
             gram[part.stop :, part] = gram[part, part.stop :].T
-        return gram, half[:n_features, n_features:-1].copy(), half[:n_features, -1].copy()
+        return gram, np.array(more[:-1]).reshape(-1, n_features).T, more[-1].copy()
 
     # --------------------------------------------------------------------------------------------
 
