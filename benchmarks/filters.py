@@ -11,14 +11,13 @@ peers that are not installed, are skipped with a line that says so.
 
 from __future__ import annotations
 
-import csv
 import sys
 import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
 from time import process_time
 
-from benchmarks.common import ROOT, Row, best_of, conditions, load, show
+from benchmarks.common import Row, best_of, conditions, load, show, write_table
 
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
 
@@ -66,7 +65,6 @@ SHAPES = (
     *((60, 60_000), (120, 60_000), (500, 20_000), (2_000, 5_000)),
     *((10_000, 1_000), (100_000, 100), (300_000, 50), (1_000_000, 20)),
 )
-TABLE = ROOT / "docs" / "measured" / "filters.csv"
 
 
 def tables(n: int, d: int, dtype: type) -> Iterator[tuple[str, object]]:
@@ -229,8 +227,7 @@ def write_classical() -> None:
     for row in classical():
         print(*row, sep=", ", flush=True)
         rows.append(row)
-    with TABLE.open("w", encoding="utf-8", newline="") as out:
-        csv.writer(out, lineterminator="\n").writerows(rows)
+    write_table("filters.csv", rows)
 
 
 def main() -> None:
