@@ -234,6 +234,7 @@ def main() -> None:
     """Print the table of all, or write that of the classical tests."""
     warnings.filterwarnings("ignore", message="n_neighbors .* is greater than or equal")
     if "--classical" in sys.argv:
+        warnings.simplefilter("ignore")  # of columns that are constant
         write_classical()
         return
     rows = (row for task in (relieff, mrmr, information, svm_rfe) for row in task())

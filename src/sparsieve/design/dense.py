@@ -9,17 +9,11 @@ import numpy as np
 
 from .._saved import Floats, Savable
 from . import dense_products, one_pass, parallel_passes
-from .base import (
-    CACHE_BLOCK_BYTES,
-    COMPILED_NUMBERS,
-    GROUPS,
-    MAX_COPY_BYTES,
-    DesignMatrix,
-    Index,
-    slices,
-)
+from .base import CACHE_BLOCK_BYTES, GROUPS, MAX_COPY_BYTES, DesignMatrix, Index, slices
 from .blocks.class_codes import code_sizes
 
+# Numbers of X from which on loading compiled loops for its moments pays at once.
+COMPILED_NUMBERS = 2 << 20
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
 MIXED_ROWS = 128  # that are taken to another precision together
@@ -133,7 +127,7 @@ class DenseDesign(Savable, DesignMatrix):
 
         return self._sum_parts(squares)
 
-    def _gram(self) -> np.ndarray:
+    def gram(self) -> np.ndarray:
         return self._sum_parts(lambda rows: self.array[rows].T @ self.array[rows])
 
     def _sum_parts(self, part: Callable[[slice], np.ndarray]) -> np.ndarray:

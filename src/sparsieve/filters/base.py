@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._beside import to_numpy, where
-from ..design import DenseDesign, DesignMatrix, code_sizes, standardise_columns
+from ..design import DenseDesign, code_sizes, standardise_columns
 from ..design.one_pass import blocks
 from ..design.standardise import CONSTANT_TOLERANCE, column_standards, native_standards
 from ..selectors.base import TrainingData
@@ -80,14 +80,6 @@ def constant_columns(data: TrainingData) -> np.ndarray:
     return to_numpy(native_standards(data.design, data.sample_weight)[2])
 
 
-def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
-    """X'Y of a standardised X and the targets of :func:`centred_target`.
-
-    These are the correlations times the square root of the total weight; 0 for a constant target.
-    """
-    return design.rmatmul(centred_target(data).astype(design.dtype)).astype(np.float64)
-
-
 def correlations(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     """Correlations (n_features, n_targets) with a numeric target, and which columns are constant.
 
@@ -97,7 +89,8 @@ def correlations(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     design, weights, total = data.design, data.sample_weight, np.sqrt(data.total_weight)
     if not isinstance(design, DenseDesign):
         view = standardise_columns(design, centre=True, scale=True, sample_weight=weights)
-        return target_products(view.design, data) / total, view.constant
+        products = view.design.rmatmul(centred_target(data).astype(design.dtype))
+        return products.astype(np.float64) / total, view.constant
     Y, array = centred_target(data), design.array
     if weights is not None:
         Y *= np.sqrt(weights)[:, None]

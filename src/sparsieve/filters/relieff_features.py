@@ -27,7 +27,6 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from ..design import DesignMatrix, RowBlockedDesign
 from ..design.base import slices
-from .missing import IncompleteColumns
 
 # Numbers per block when pairs are summed: the block of all samples should stay in cache.
 BLOCK_VALUES = 1 << 16
@@ -44,6 +43,7 @@ class Features:
     """
 
     X: Any  # an array, or sparse rows
+    by_column: Any  # the same, or sparse columns
     order: np.ndarray
     low: np.ndarray
     span: np.ndarray
@@ -65,9 +65,14 @@ class Features:
     def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
         """These columns of X for these samples, transposed."""
         start, stop = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, 0)
-        if np.array_equal(columns, np.arange(start, stop)):
-            return self.X[samples, start:stop].T
-        return self.X[samples][:, columns].T
+        is_range = np.array_equal(columns, np.arange(start, stop))
+        if isinstance(samples, slice) and samples == slice(None):
+            block = self.by_column[:, slice(start, stop) if is_range else columns]
+        elif is_range:
+            block = self.X[samples, start:stop]
+        else:
+            block = self.X[samples][:, columns]
+        return (block.toarray() if sparse.issparse(block) else block).T
 
     def distances(self, rows: slice | np.ndarray, columns: slice, same: bool) -> np.ndarray:
         """Between these samples; of the ``same`` above the diagonal alone."""
@@ -99,18 +104,6 @@ class Features:
 
         blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
         return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
-
-
-@dataclass(frozen=True)
-class SparseFeatures(Features):
-    """The same of a sparse ``X``, which is held by rows and by columns."""
-
-    by_column: sparse.csc_array
-
-    def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
-        if isinstance(samples, slice) and samples == slice(None):
-            return self.by_column[:, columns].toarray().T
-        return self.X[samples][:, columns].toarray().T
 
 
 def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Features:
@@ -146,10 +139,7 @@ def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Feat
         incomplete = IncompleteColumns(values, discrete[gaps], groups)
     order = np.concatenate([numeric, coded, gaps])
     counts = len(numeric), len(numeric) + len(coded), X.shape[0]
-    parts = (X, order, low[order], span[order], *counts, incomplete)
-    if is_sparse:
-        return SparseFeatures(*parts, by_column)
-    return Features(*parts)
+    return Features(X, by_column, order, low[order], span[order], *counts, incomplete)
 
 
 def _half_smallest_gaps(codes: np.ndarray, varies: np.ndarray) -> np.ndarray:
@@ -300,3 +290,72 @@ def _sum_of_block(view, queries, pairs, block, numbers) -> np.ndarray:
     total = np.zeros(values.shape[1])
     add_differences(np.ascontiguousarray(values), False, starts, partners, given, total)
     return total
+
+
+class IncompleteColumns:
+    """Columns with missing values (NaN) and the differences of their pairs of samples.
+
+    A missing value of a sample of group g differs from the value of sample j by the mean
+    difference between the known values of g and that value: with discrete columns this is
+    1 - P(value of j | g). Where j is missing as well, the mean runs over the known values of
+    both groups. A group without any known value takes those of all samples.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        Scaled values or codes, with NaN.
+    discrete : ndarray of bool, shape (n_columns,)
+        Columns that count u != v instead of |u - v|.
+    groups : ndarray of int, shape (n_samples,)
+        Class of every sample.
+    """
+
+    def __init__(self, values: np.ndarray, discrete: np.ndarray, groups: np.ndarray):
+        self.values: np.ndarray = np.asfortranarray(values)
+        self.discrete = discrete
+        self.groups = groups
+        self.missing: np.ndarray = np.isnan(self.values)
+        self._table = [self._expected_differences(f) for f in range(values.shape[1])]
+
+    def add_distances(self, rows: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
+        """Add these columns to the distances between the samples ``rows`` and ``columns``."""
+        for f in range(self.values.shape[1]):
+            values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
+            differences = self._differences(f, values[rows, None], values[columns])
+            unknown = np.flatnonzero(missing[columns])
+            absent = columns[unknown]
+            differences[:, unknown] = table[self.groups[absent][:, None], rows].T
+            unknown = np.flatnonzero(missing[rows])
+            absent = rows[unknown]
+            differences[unknown] = table[self.groups[absent][:, None], columns]
+            distances += differences
+
+    def weighted_differences(
+        self, first: np.ndarray, second: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """Sum over the pairs (first, second) of weight * difference, for every column."""
+        sums = np.zeros(self.values.shape[1])
+        for f in range(len(sums)):
+            values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
+            differences = self._differences(f, values[first], values[second])
+            for one, other in ((second, first), (first, second)):
+                unknown = np.flatnonzero(missing[one])
+                differences[unknown] = table[self.groups[one[unknown]], other[unknown]]
+            sums[f] = weights @ differences
+        return sums
+
+    def _differences(self, f: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return (u != v).astype(np.float64) if self.discrete[f] else np.abs(u - v)
+
+    def _expected_differences(self, f: int) -> np.ndarray:
+        """Expected difference of a missing value of each group to each sample."""
+        values, known = self.values[:, f], ~self.missing[:, f]
+        members = np.zeros((self.groups.max() + 1, len(values)))
+        members[self.groups[known], np.flatnonzero(known)] = 1.0
+        members[members.sum(axis=1) == 0] = known
+        members /= members.sum(axis=1, keepdims=True)
+        table = np.zeros_like(members)
+        among = self._differences(f, values[known, None], values[known])
+        table[:, known] = members[:, known] @ among
+        table[:, ~known] = (table @ members.T)[:, self.groups[~known]]
+        return table

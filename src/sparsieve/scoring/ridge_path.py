@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ..design import Coded, DenseDesign, code_sizes, one_pass
 from ..design.blocks.lazy_gram import DenseBlocks
-from ..design.external import real_dtype
+from ..design.standardise import real_dtype
 from ..validation.target import Target
 from .folds import Fold
 from .likelihood_models import LikelihoodRidge

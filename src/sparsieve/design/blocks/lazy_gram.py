@@ -26,7 +26,7 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..base import MAX_LANCZOS_STEPS, DesignMatrix, Index
+from ..base import DesignMatrix, Index
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
@@ -40,7 +40,6 @@ MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
 COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
-BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
 class Source:
@@ -83,6 +82,8 @@ class FetchedDesign(DesignMatrix):
     cross : ndarray of shape (n_features, n_targets)
         Z'B with an orthonormal basis B of the target.
     """
+
+    directions_at_once = 8
 
     def __init__(self, source: Source, squares: np.ndarray, cross: np.ndarray):
         self._source = source
@@ -149,25 +150,8 @@ class FetchedDesign(DesignMatrix):
     def column_minima(self) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no values")
 
-    def spectral_norm(self, tol: float = 1e-6) -> float:
-        # Block Lanczos: several directions in a pass take far fewer passes than one.
-        n_features = self.shape[1]
-        start = np.random.default_rng(0).standard_normal((n_features, min(BLOCK, n_features)))
-        basis = np.empty((n_features, 0))
-        images = np.empty((n_features, 0))
-        block = np.linalg.qr(start)[0]
-        estimate = 0.0
-        for _ in range(MAX_LANCZOS_STEPS):
-            image = self._source.products(block)
-            basis, images = np.hstack([basis, block]), np.hstack([images, image])
-            inner = basis.T @ images
-            previous, estimate = estimate, float(np.linalg.eigvalsh(0.5 * (inner + inner.T))[-1])
-            if estimate - previous <= 0.1 * tol * estimate or basis.shape[1] >= n_features:
-                break
-            for _ in range(2):  # the second pass removes what rounding left of the first
-                image = image - basis @ (basis.T @ image)
-            block = np.linalg.qr(image)[0][:, : n_features - basis.shape[1]]
-        return float(np.sqrt(max(estimate, 0.0)))
+    def normal_products(self, V: np.ndarray) -> np.ndarray:
+        return self._source.products(V)
 
     # --------------------------------------------------------------------------------------------
 

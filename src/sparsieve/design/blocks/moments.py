@@ -116,18 +116,6 @@ def _taker(block: DesignMatrix) -> Callable[[slice, slice], np.ndarray]:
     return lambda rows, columns: block.rows(rows).dense_columns(every[columns])
 
 
-def plain_gram(block: DesignMatrix) -> np.ndarray:
-    """X'X of one block."""
-    if isinstance(block, SparseDesign):
-        return (block.matrix.T @ block.matrix).toarray().astype(np.float64)
-    total = np.zeros((block.shape[1],) * 2)
-    standard = standardiser(block, None, None, block.dtype)
-    for place in slices(block.shape[0], HEIGHT):
-        rows = standard(place)
-        total += rows.T @ rows
-    return total
-
-
 def standardiser(
     block: DesignMatrix,
     centre: np.ndarray | None,

@@ -31,7 +31,6 @@ from .moments import (
     joint_gram,
     merge_moments,
     moments_and_minima,
-    plain_gram,
 )
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
@@ -252,17 +251,15 @@ class RowBlockedDesign(DesignMatrix):
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
         if len(missing) > self.max_cached_columns():
             return np.asfortranarray(self._stack(methodcaller("dense_columns", index)))
-        read = dict(zip(missing.tolist(), self._read_columns(missing).T, strict=True))
+        read = {}
+        if len(missing):
+            columns = self._stack(methodcaller("dense_columns", missing))
+            read = dict(zip(missing.tolist(), columns.T, strict=True))
         found = np.empty((self.shape[0], len(index)), dtype=self.dtype, order="F")
         for k, j in enumerate(index.tolist()):
             found[:, k] = read[j] if j in read else kept[j]
         self._keep_columns(read)
         return found
-
-    def _read_columns(self, index: np.ndarray) -> np.ndarray:
-        if not len(index):
-            return np.empty((self.shape[0], 0), dtype=self.dtype)
-        return self._stack(methodcaller("dense_columns", index))
 
     def max_cached_columns(self) -> int:
         """How many columns may be kept."""
@@ -304,9 +301,6 @@ class RowBlockedDesign(DesignMatrix):
                 squares = moments.squares[0] + moments.sizes[0] * moments.means[0] ** 2
                 return squares.astype(self.dtype)
         return self._reduce(_squares).astype(self.dtype)
-
-    def _gram(self) -> np.ndarray:
-        return self._reduce(plain_gram).astype(self.dtype)
 
     def joint_gram(
         self,
