@@ -64,7 +64,7 @@ def claims_of(method, X, y, design):
 
 def outcome(claims, true, X, classes):
     """(false claims, share of the true columns that are found)."""
-    from sparsieve.design.sparse_ranks import normal_scores
+    from sparsieve.design.sparse import normal_scores
     from sparsieve.selectors.least_squares.claim_data import MIN_CLASS, MIN_CLIPPED
 
     if not len(true):

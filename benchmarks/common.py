@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import platform
 import sys
@@ -106,6 +107,12 @@ def processor() -> str:
         lines = []
     found = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return found[0] if found else platform.processor() or platform.machine()
+
+
+def write_table(name: str, rows: list[list[str]]) -> None:
+    """Write a table of the documentation, its heading first."""
+    with (ROOT / "docs" / "measured" / name).open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out, lineterminator="\n").writerows(rows)
 
 
 def show(rows, *peers: str) -> None:

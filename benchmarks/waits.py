@@ -1,21 +1,25 @@
 """Seconds where people wait: a selection by default of small survival data, groups and tall tables.
 
 CPU seconds of one thread, compiled before. The floor of a tall table is its matrix of inner
-products, once; that of a small one is the same selection for classes::
+products, once; that of a small one is the same selection for classes. Then memory::
 
-    python -m benchmarks.waits
+    python -m benchmarks.waits --write
 """
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from time import process_time
 from typing import Any
 
-from benchmarks.common import conditions
+from benchmarks.common import conditions, write_table
 
 import numpy as np  # isort: skip  (after common, which sets the number of threads)
+
+MEMORY = ("ReliefFSelector", "RidgeForwardSelector", "L20Selector", "FStatisticSelector")
 
 
 def survival(rng: np.random.Generator, n: int, d: int) -> tuple[np.ndarray, Any]:
@@ -62,15 +66,40 @@ def cases() -> list[tuple[str, Callable[[], object]]]:
     return found
 
 
+def peaks() -> Iterator[tuple[str, float]]:
+    """Most memory beside X, as a share of X, of fits on 2,000 x 5,000 numbers."""
+    import sparsieve
+
+    rng = np.random.default_rng(0)
+    y = np.arange(2_000) % 2
+    for dtype in (np.float32, np.float64):
+        X = rng.standard_normal((2_000, 5_000), dtype=dtype)
+        for name in MEMORY:
+            selector = getattr(sparsieve, name)(10)
+            selector.fit(X[:50], y[:50])  # loads and compiles
+            tracemalloc.start()
+            selector.fit(X, y)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            yield f"{name}, {np.dtype(dtype).name}", peak / X.nbytes
+
+
 def main() -> None:
-    """Time every case twice, the second time counts."""
+    """Time every case twice, the second time counts; then memory. ``--write`` keeps the table."""
     print(conditions())
     warnings.simplefilter("ignore")
+    rows = [["what", "CPU seconds", "memory beside X"]]
     for name, work in cases():
         work()
         start = process_time()
         work()
-        print(f"{name:<36}{process_time() - start:8.3f}", flush=True)
+        rows.append([name, f"{process_time() - start:.3f}", ""])
+        print(*rows[-1], sep=", ", flush=True)
+    for name, share in peaks():
+        rows.append([name, "", f"{share:.2f} X"])
+        print(*rows[-1], sep=", ", flush=True)
+    if "--write" in sys.argv:
+        write_table("waits.csv", rows)
 
 
 if __name__ == "__main__":

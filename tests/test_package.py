@@ -94,7 +94,7 @@ MODULES = [
 
 
 # Modules that, or whose examples, need an extra that ``make test`` does without.
-ON_DEVICE = ("base", "host_streaming", "row_view", "tensor")
+ON_DEVICE = ("base", "host_streaming", "tensor")
 EXTRAS = {f"sparsieve.scale.gpu.{name}": "torch" for name in ON_DEVICE}
 EXTRAS["sparsieve.device"] = "torch"
 

@@ -20,7 +20,7 @@ SHIPPED = {
         "HIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
         "AHIHT": "sparsieve.papers.l20.homotopy:fit_homotopy",
     },
-    # make_design(X) for the package that the type of X comes from (design/external.py)
+    # make_design(X) for the package that the type of X comes from (design/standardise.py)
     "sparsieve.designs": {
         "numpy": "sparsieve.scale.files.arrays:make_design",  # memory-mapped files
         "h5py": "sparsieve.scale.files.arrays:make_design",

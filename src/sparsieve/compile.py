@@ -61,6 +61,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     """Calls that together reach every compiled loop with numbers of this kind."""
     from . import filters, papers, scoring, selectors
     from .design._moment_kernels import standard_rows
+    from .design.parallel_passes import read_only
 
     rng = np.random.default_rng(0)
     y = np.arange(48) % 2
@@ -106,7 +107,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     one = np.ones(X.shape[1], dtype)
     for out in (np.empty((len(X), 14), dtype), np.empty((len(X), 14))):
         units = np.ones(len(one), out.dtype)
-        yield partial(standard_rows, X, -one, one, units, units, out)
+        yield partial(standard_rows, read_only(X), 0, 0, -one, one, units, units, out)
 
 
 def _curvatures(times: np.ndarray, X: np.ndarray) -> None:
@@ -124,7 +125,6 @@ def _passes(X: np.ndarray) -> None:
     """The passes over large arrays."""
     from .design import dense_products, parallel_passes
 
-    parallel_passes.column_sizes(X)
     low, high = np.quantile(X, 0.01, axis=0), np.quantile(X, 0.999, axis=0)
     low, high = low.astype(X.dtype), high.astype(X.dtype)
     by_column = np.asfortranarray(X)
@@ -137,7 +137,7 @@ def _passes(X: np.ndarray) -> None:
             dense_products.products(rows, clip, rows[:, :n_outputs])
     for weights in (None, np.ones(len(X))):
         parallel_passes.moments(X, weights)
-    parallel_passes.moments(by_column, None)
+        parallel_passes.moments(by_column, weights)
     dense_products.products_by_column(by_column, low, high, X[:, :1])
 
 

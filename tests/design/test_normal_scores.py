@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from scipy.stats import norm, rankdata
 
-from sparsieve.design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
+from sparsieve.design.sparse import normal_scores, scores_from_zero, without_stored_zeros
 
 
 def test_sparse_columns_have_the_scores_of_dense_ones():

@@ -14,7 +14,7 @@ from sparsieve.design.views import ClippedDense
 def everything_is_large(monkeypatch):
     for module in (clipped, dense):
         monkeypatch.setattr(module, "MAX_COPY_BYTES", 0)
-    monkeypatch.setattr(dense, "COMPILED_BYTES", 0)
+    monkeypatch.setattr(dense, "COMPILED_NUMBERS", 0)
 
 
 @pytest.mark.thinned(4)
@@ -168,19 +168,6 @@ def test_few_and_many_values_outside_their_bounds(
     means, variances = design.column_moments()
     np.testing.assert_allclose(means, expected.mean(axis=0), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(variances, expected.var(axis=0), rtol=1e-9, atol=1e-28)
-
-
-def test_sizes_of_columns_show_what_is_no_number(rng, monkeypatch):
-    monkeypatch.setattr(stream, "MIN_WORK_PER_THREAD", 1)
-    monkeypatch.setattr(stream, "n_threads", lambda: 2)
-    for dtype in (np.float32, np.float64):
-        X = (rng.standard_normal((9, 40)) * 10.0 ** rng.integers(-30, 30, 40)).astype(dtype)
-        X[:, 5] = -0.0
-        np.testing.assert_array_equal(stream.column_sizes(X), np.abs(X).max(axis=0))
-        X[3, 7], X[4, 8], X[5, 9] = np.nan, np.inf, -np.inf
-        X[6, 8] = -np.nan
-        odd = ~np.isfinite(stream.column_sizes(X))
-        assert np.flatnonzero(odd).tolist() == [7, 8, 9]
 
 
 def blas_threads():

@@ -12,7 +12,7 @@ from sklearn.feature_selection import f_classif, f_regression, mutual_info_class
 from sklearn.metrics import mutual_info_score
 
 from sparsieve import MRMRSelector
-from sparsieve.filters.group_criteria import GroupCorrelation
+from sparsieve.filters.criteria import GroupCorrelation
 
 ALL = ("fcq", "fcd", "mid", "miq", "jmi", "cife", "cmim", "cfs")
 

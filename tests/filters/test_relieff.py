@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -210,7 +212,7 @@ def test_sampled_queries():
 
 
 @pytest.mark.parametrize("n_samples", [None, 30])
-def test_tiles_and_lazy_scaling_change_nothing(monkeypatch, n_samples):
+def test_tiles_change_nothing(monkeypatch, n_samples):
     X, y = make(3, n=70, levels=6)
     X[:, 4:] = make(3, n=70)[0][:, 4:]
     options = {
@@ -223,9 +225,21 @@ def test_tiles_and_lazy_scaling_change_nothing(monkeypatch, n_samples):
     monkeypatch.setattr(relieff, "TILE", 16)
     tiled = ReliefFSelector(**options, n_jobs=2).fit(X, y).scores_
     assert_array_equal(tiled, whole)
-    monkeypatch.setattr(relieff_features, "MAX_COPY_BYTES", 0)
+    monkeypatch.setattr(relieff_features, "TILE_COLUMNS", 4)
     monkeypatch.setattr(relieff_features, "BLOCK_VALUES", 1)
     assert_array_equal(ReliefFSelector(**options).fit(X, y).scores_, whole)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_little_memory_is_needed_beside_X(dtype):
+    X = np.random.default_rng(0).random((300, 4000), dtype=dtype)
+    y = np.arange(300) % 2
+    ReliefFSelector(n_samples=2, random_state=0).fit(X[:20], y[:20])  # what is loaded once
+    tracemalloc.start()
+    ReliefFSelector(n_samples=20, random_state=0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.8 * X.nbytes
 
 
 def test_an_outlier_leaves_the_neighbours_of_the_others_alone():

@@ -223,10 +223,10 @@ def test_weights_too_small_to_count():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_correlations_are_taken_strip_by_strip(rng, monkeypatch, weighted):
-    from sparsieve.filters import base
+    from sparsieve.design import one_pass
 
-    monkeypatch.setattr(base, "STRIP", 4)
-    monkeypatch.setattr(base, "BLOCK", 12)
+    monkeypatch.setattr(one_pass, "STRIP", 4)
+    monkeypatch.setattr(one_pass, "BLOCK", 12)
     X, y = rng.standard_normal((20, 7)), rng.standard_normal(20)
     X[:, 2] = 5.0
     weights = rng.integers(1, 4, 20) if weighted else np.ones(20, dtype=int)

@@ -5,10 +5,9 @@ from .blocks.class_codes import Coded, code_sizes
 from .blocks.lazy_gram import can_condense, to_condense, without_samples
 from .blocks.row_blocks import RowBlockedDesign
 from .dense import DenseDesign
-from .external import external_design
 from .ranking import best_first, falling, leading, ranks
 from .sparse import SparseDesign
-from .standardise import as_design, standardise_columns
+from .standardise import as_design, external_design, standardise_columns
 from .views import Deflated, Scaled, blank_columns, deflate, in_double, own_passes
 
 __all__ = [

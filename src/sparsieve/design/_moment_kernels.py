@@ -44,6 +44,22 @@ def add_deviations(X, order, begin, end, first, last, row, sums, squares):
 
 
 @compiled(**_in_order)
+def deviations_by_column(X, order, begin, end, first, last, row, sums, squares):
+    """Set those of X with contiguous columns."""
+    for j in range(first, last):
+        x, r = X[:, j], row[j]
+        # Four sums each: one addition need not wait for the one before.
+        s0 = s1 = s2 = s3 = q0 = q1 = q2 = q3 = 0.0
+        for i in range(np.uintp(begin), np.uintp(end), np.uintp(4)):
+            i0, i1 = np.uintp(order[i]), np.uintp(order[i + 1])
+            i2, i3 = np.uintp(order[i + 2]), np.uintp(order[i + 3])
+            a, b, c, d = x[i0] - r, x[i1] - r, x[i2] - r, x[i3] - r
+            s0, s1, s2, s3 = s0 + a, s1 + b, s2 + c, s3 + d
+            q0, q1, q2, q3 = q0 + a * a, q1 + b * b, q2 + c * c, q3 + d * d
+        sums[j], squares[j] = (s0 + s1) + (s2 + s3), (q0 + q1) + (q2 + q3)
+
+
+@compiled(**_in_order)
 def add_clipped_deviations(
     X, low, high, weights, order, begin, end, first, last, row, sums, squares
 ):
@@ -94,28 +110,15 @@ def clipped_deviations_by_column(
 
 
 @compiled(**_in_order)
-def standard_rows(X, low, high, centre, factor, out):
-    """(clip(X) - centre) * factor in the first columns of ``out``, for X with contiguous rows."""
-    n, d = X.shape
-    for i in range(n):
-        x, row = X[i], out[i]
-        for j in range(np.uintp(d)):
-            a, lo, hi = x[j], low[j], high[j]
+def standard_rows(X, begin, first, low, high, centre, factor, out):
+    """(clip(X) - centre) * factor of X with contiguous rows, from these rows and columns on.
+
+    In the first columns of ``out``, as many as there are bounds.
+    """
+    for i in range(len(out)):
+        x, row = X[begin + i], out[i]
+        for j in range(np.uintp(len(low))):
+            a, lo, hi = x[np.uintp(first) + j], low[j], high[j]
             a = lo if a < lo else a
             a = hi if a > hi else a
             row[j] = (a - centre[j]) * factor[j]
-
-
-@compiled(**_in_order)
-def raise_to_sizes(bits, sign, first, last, most):
-    """Raise ``most`` to the patterns of absolute values, for X with contiguous rows as patterns.
-
-    As integers the patterns of positive numbers are in the order of the numbers, with infinity
-    and then all NaN behind them: one comparison finds both the size of a column and what is no
-    number in it.
-    """
-    for i in range(len(bits)):
-        x = bits[i]
-        for j in range(np.uintp(first), np.uintp(last)):
-            size = x[j] & ~sign
-            most[j] = size if size > most[j] else most[j]

@@ -17,8 +17,6 @@ CACHE_BLOCK_BYTES = 1 << 19
 # larger one is standardised lazily and read by compiled passes, so that memory stays at little more
 # than X.
 MAX_COPY_BYTES = 64 << 20
-# Bytes of a dense X from which on loading compiled loops for its moments pays at once.
-COMPILED_BYTES = 16 << 20
 # Dense blocks of features in double precision hold about this many bytes.
 _DENSE_BLOCK_BYTES = 1 << 24
 # Sizes of a column, and of its inverse, up to which squares and their products with weights and
@@ -51,6 +49,7 @@ class DesignMatrix(ABC):
 
     # With how many columns at a time products cost little more than with one.
     columns_at_once = 1
+    directions_at_once = 1  # the same where the largest singular value is sought
 
     is_on_device = False  # whether products are taken by a GPU (or what stands in for one)
 
@@ -206,16 +205,7 @@ class DesignMatrix(ABC):
         return np.sqrt(self.column_sq_norms().astype(np.float64))
 
     def gram(self) -> np.ndarray:
-        """X.T @ X, refused when features outnumber samples: that matrix would dwarf X."""
-        n_samples, n_features = self.shape
-        if n_features > n_samples:
-            raise ValueError(
-                f"gram() would need a {n_features} x {n_features} matrix for {n_samples} samples; "
-                "use cross_gram() in the smaller dimension"
-            )
-        return self._gram()
-
-    def _gram(self) -> np.ndarray:
+        """X.T @ X, for who has no more features than samples."""
         dense = self.dense_columns(np.arange(self.shape[1]))
         return dense.T @ dense
 
@@ -239,43 +229,35 @@ class DesignMatrix(ABC):
         columns = self.dense_columns(index).astype(np.float64, copy=False)
         return columns @ columns.T
 
+    def normal_products(self, V: np.ndarray) -> np.ndarray:
+        """X.T @ X @ V."""
+        return self.rmatmul(self.matmul(V.astype(self.dtype, copy=False)))
+
     def spectral_norm(self, tol: float = 1e-6) -> float:
-        """Largest singular value, by Golub-Kahan-Lanczos with full reorthogonalisation.
+        """Largest singular value, by Lanczos' method with full reorthogonalisation, in blocks.
 
         A few steps suffice; the estimate is a lower bound that has converged to ``tol``
         relative, so callers that need an upper bound should allow that margin.
         """
-        n_samples, n_features = self.shape
-        steps = min(MAX_LANCZOS_STEPS, n_samples, n_features)
-        start = np.random.default_rng(0).standard_normal((n_samples, 1)).astype(self.dtype)
-        basis = [start / np.linalg.norm(start)]
-        diagonal: list[float] = []
-        off: list[float] = []
-        right: list[np.ndarray] = []
+        n_features = self.shape[1]
+        width = min(self.directions_at_once, n_features)
+        block = np.linalg.qr(np.random.default_rng(0).standard_normal((n_features, width)))[0]
+        basis, images = np.empty((2, n_features, 0))
         estimate = 0.0
-        for step in range(steps):
-            candidate = self.rmatmul(basis[-1])
-            if right:
-                candidate = candidate - off[-1] * right[-1]
-            for vector in right:
-                candidate = candidate - vector * float((vector * candidate).sum())
-            length = float(np.linalg.norm(candidate))
-            diagonal.append(length)
-            if length <= np.finfo(self.dtype).tiny:
+        for _ in range(MAX_LANCZOS_STEPS):
+            image = self.normal_products(block).astype(np.float64, copy=False)
+            basis, images = np.hstack([basis, block]), np.hstack([images, image])
+            inner = basis.T @ images
+            previous, estimate = estimate, float(np.linalg.eigvalsh(0.5 * (inner + inner.T))[-1])
+            has_converged = basis.shape[1] >= 4 and estimate - previous <= 0.1 * tol * estimate
+            if has_converged or basis.shape[1] >= n_features:
                 break
-            right.append(candidate / length)
-            following = self.matmul(right[-1]) - length * basis[-1]
-            for vector in basis:
-                following = following - vector * float((vector * following).sum())
-            length = float(np.linalg.norm(following))
-            previous, estimate = estimate, _bidiagonal_norm(diagonal, off)
-            if step >= 3 and abs(estimate - previous) <= 0.1 * tol * estimate:
+            for _ in range(2):  # the second pass removes what rounding left of the first
+                image = image - basis @ (basis.T @ image)
+            if np.linalg.norm(image) <= 1e-12 * estimate:
                 break
-            if length <= 1e-12 * max(estimate, np.finfo(self.dtype).tiny):
-                break
-            off.append(length)
-            basis.append(following / length)
-        return max(estimate, _bidiagonal_norm(diagonal, off[: max(len(diagonal) - 1, 0)]))
+            block = np.linalg.qr(image)[0][:, : n_features - basis.shape[1]]
+        return float(np.sqrt(max(estimate, 0.0)))
 
 
 Base = TypeVar("Base", bound=DesignMatrix)
@@ -317,11 +299,3 @@ def feature_blocks(design: DesignMatrix) -> Iterator[tuple[slice, np.ndarray]]:
     n_samples, n_features = design.shape
     for place in slices(n_features, max(1, _DENSE_BLOCK_BYTES // (8 * n_samples))):
         yield place, design.dense_columns(np.arange(place.start, place.stop)).astype(np.float64)
-
-
-def _bidiagonal_norm(diagonal: list[float], off: list[float]) -> float:
-    size = len(diagonal)
-    if size == 0:
-        return 0.0
-    matrix = np.diag(diagonal) + np.diag(off[: size - 1], -1)
-    return float(np.linalg.norm(matrix, 2))

@@ -9,8 +9,11 @@ import numpy as np
 
 from .._saved import Floats, Savable
 from . import dense_products, one_pass, parallel_passes
-from .base import CACHE_BLOCK_BYTES, COMPILED_BYTES, MAX_COPY_BYTES, DesignMatrix, Index, slices
+from .base import CACHE_BLOCK_BYTES, GROUPS, MAX_COPY_BYTES, DesignMatrix, Index, slices
+from .blocks.class_codes import code_sizes
 
+# Numbers of X from which on loading compiled loops for its moments pays at once.
+COMPILED_NUMBERS = 2 << 20
 # Rows that are summed in single precision.
 FLOAT32_SUM_ROWS = 2048
 MIXED_ROWS = 128  # that are taken to another precision together
@@ -39,6 +42,12 @@ class DenseDesign(Savable, DesignMatrix):
     def _is_large(self, usual: int) -> bool:
         limit = usual if self.streams_above is None else self.streams_above
         return self.array.nbytes > limit
+
+    @property
+    def _pays_to_compile(self) -> bool:
+        """Whether moments are taken by compiled passes."""
+        is_large = self._is_large(COMPILED_NUMBERS * self.dtype.itemsize)
+        return is_large and parallel_passes.can_stream(self.array)
 
     def matmul(self, W: np.ndarray) -> np.ndarray:
         if W.shape[1] == 1:  # the vector product is several times faster than a one-column one
@@ -73,8 +82,7 @@ class DenseDesign(Savable, DesignMatrix):
         return np.asfortranarray(self.array[:, index])
 
     def column_moments(self, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        streams = self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array)
-        moments = parallel_passes.moments if streams else one_pass.moments
+        moments = parallel_passes.moments if self._pays_to_compile else one_pass.moments
         if weights is not None:
             return moments(self.array, weights)
         if self._moments is None:  # asked for again and again, and a pass over X each time
@@ -84,16 +92,31 @@ class DenseDesign(Savable, DesignMatrix):
     def group_moments(
         self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        if self._is_large(COMPILED_BYTES) and parallel_passes.can_stream(self.array):
-            return parallel_passes.group_moments(self.array, codes, n_groups, weights)
-        means, variances = np.empty((2, n_groups, self.shape[1]))
-        order = np.argsort(codes, kind="stable")
-        bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
-        for k in range(n_groups):
-            rows = order[bounds[k] : bounds[k + 1]]
-            some = None if weights is None else weights[rows]
-            means[k], variances[k] = one_pass.moments(self.array, some, rows)
+        sizes = code_sizes(codes, n_groups, weights)
+        if self._pays_to_compile:
+            means, variances = parallel_passes.group_moments(self.array, codes, n_groups, weights)
+        else:
+            means, variances = np.empty((2, n_groups, self.shape[1]))
+            order = np.argsort(codes, kind="stable")
+            bounds = np.searchsorted(codes[order], np.arange(n_groups + 1))
+            for k in range(n_groups):
+                rows = order[bounds[k] : bounds[k + 1]]
+                some = None if weights is None else weights[rows]
+                means[k], variances[k] = one_pass.moments(self.array, some, rows)
+        if weights is None and self._moments is None:
+            mean = sizes @ means / self.shape[0]
+            spread = sizes @ variances + sizes @ (means - mean) ** 2
+            self._moments = mean, spread / self.shape[0]
         return means, variances
+
+    def group_sums(
+        self, codes: np.ndarray, n_groups: int, weights: np.ndarray | None = None
+    ) -> np.ndarray:
+        if n_groups > GROUPS or weights is not None:
+            return super().group_sums(codes, n_groups, weights)
+        # Who asks for sums of a few groups asks for moments too.
+        sizes = code_sizes(codes, n_groups)
+        return sizes[:, None] * self.group_moments(codes, n_groups)[0]
 
     def column_minima(self) -> np.ndarray:
         return self.array.min(axis=0)
@@ -104,7 +127,7 @@ class DenseDesign(Savable, DesignMatrix):
 
         return self._sum_parts(squares)
 
-    def _gram(self) -> np.ndarray:
+    def gram(self) -> np.ndarray:
         return self._sum_parts(lambda rows: self.array[rows].T @ self.array[rows])
 
     def _sum_parts(self, part: Callable[[slice], np.ndarray]) -> np.ndarray:

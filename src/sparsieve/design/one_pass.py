@@ -8,12 +8,27 @@ going over to the mean afterwards costs at most log10(n) of sixteen digits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
+
 import numpy as np
 
 from .base import slices
 
 # Numbers that are worked on while they are in the cache.
 BLOCK, STRIP = 1 << 16, 1 << 11
+
+
+def blocks(shape: tuple[int, int], by_column: bool) -> Iterator[tuple[slice, slice]]:
+    """(rows, columns) of blocks that fit the cache, in the order in which an array lies."""
+    n, d = shape
+    if by_column:
+        height = max(1, min(n, BLOCK))
+        yield from product(slices(n, height), slices(d, max(1, BLOCK // height)))
+    else:
+        for columns in slices(d, STRIP):
+            height = max(1, BLOCK // max(1, columns.stop - columns.start))
+            yield from ((rows, columns) for rows in slices(n, height))
 
 
 def moments(
@@ -33,25 +48,13 @@ def moments(
     first = 0 if weights is None else int(np.argmax(w))
     leader = array[first if rows is None else rows[first]].astype(np.float64)
     means, sums, squares = np.zeros((3, d))
-    if array.flags.f_contiguous and not array.flags.c_contiguous:
-        for columns in slices(d, max(1, BLOCK // max(n, 1))):
-            part = array.T[columns] if rows is None else array.T[columns][:, rows]
-            part = part.astype(np.float64, copy=False)
-            means[columns] = part @ w
-            block = part - leader[columns, None]
-            sums[columns] = block @ w
-            squares[columns] = np.einsum("ji,ji,i->j", block, block, w)
-    else:
-        for columns in slices(d, STRIP):
-            strip, start = array[:, columns], leader[columns]
-            height = max(1, BLOCK // max(len(start), 1))
-            held = np.empty((min(height, n), len(start)))
-            for some in slices(n, height):
-                part = strip[some] if rows is None else strip[rows[some]]
-                part = part.astype(np.float64, copy=False)
-                means[columns] += w[some] @ part
-                block = np.subtract(part, start, out=held[: len(part)])
-                sums[columns] += w[some] @ block
-                squares[columns] += w[some] @ np.square(block, out=block)
+    by_column = array.flags.f_contiguous and not array.flags.c_contiguous
+    for some, columns in blocks((n, d), by_column):
+        part = array[some, columns] if rows is None else array[rows[some], columns]
+        part, v = part.astype(np.float64, copy=False), w[some]
+        means[columns] += v @ part
+        part = part - leader[columns]
+        sums[columns] += v @ part
+        squares[columns] += v @ np.square(part, out=part)
     total = w.sum()
     return means / total, np.maximum(squares / total - (sums / total) ** 2, 0.0)

@@ -170,9 +170,9 @@ def squares_around_means(
     order, bounds = _in_fours(order, bounds, leaders)
     rows = array[leaders]
     given: tuple = (array,)
-    kernel: Any = kernels.add_deviations
     by_row = array.flags.c_contiguous
-    if not by_row or weights is not None or low is not None:
+    kernel: Any = kernels.add_deviations if by_row else kernels.deviations_by_column
+    if weights is not None or low is not None:
         if low is None or high is None:
             high = np.full(n_features, np.inf, dtype=array.dtype)
             low = -high
@@ -217,22 +217,3 @@ def _in_fours(
     missing = -np.diff(bounds) % 4
     order = np.insert(order, np.repeat(bounds[1:], missing), np.repeat(leaders, missing))
     return order, bounds + np.concatenate([[0], np.cumsum(missing)])
-
-
-def column_sizes(array: np.ndarray) -> np.ndarray:
-    """Largest absolute value of every column of an X with contiguous rows.
-
-    Infinite or NaN where a column holds what is no number.
-    """
-    from ._moment_kernels import raise_to_sizes
-
-    bits = read_only(array).view(np.dtype(f"u{array.itemsize}"))
-    sign = bits.dtype.type(1 << (8 * array.itemsize - 1))
-    out = np.zeros(array.shape[1], bits.dtype)
-
-    def work(start: int, stop: int) -> None:
-        for first in range(start, stop, 2 * STRIP):  # one number of every column, not two
-            raise_to_sizes(bits, sign, first, min(first + 2 * STRIP, stop), out)
-
-    in_strips(work, array.shape[1], array.size)
-    return out.view(array.dtype)

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._beside import to_numpy, where
-from ..design import DenseDesign, DesignMatrix, code_sizes, standardise_columns
-from ..design.base import MAX_COPY_BYTES, slices
-from ..design.one_pass import BLOCK, STRIP
+from ..design import DenseDesign, code_sizes, standardise_columns
+from ..design.one_pass import blocks
 from ..design.standardise import CONSTANT_TOLERANCE, column_standards, native_standards
 from ..selectors.base import TrainingData
+
+# Standard deviations of a column that its mean is away from zero, from which on it is centred
+# before products are taken: two of sixteen digits are lost up to here.
+MAX_OFFSET = 100.0
 
 
 @dataclass(frozen=True)
@@ -77,32 +80,29 @@ def constant_columns(data: TrainingData) -> np.ndarray:
     return to_numpy(native_standards(data.design, data.sample_weight)[2])
 
 
-def target_products(design: DesignMatrix, data: TrainingData) -> np.ndarray:
-    """X'Y of a standardised X and the targets of :func:`centred_target`.
-
-    These are the correlations times the square root of the total weight; 0 for a constant target.
-    """
-    return design.rmatmul(centred_target(data).astype(design.dtype)).astype(np.float64)
-
-
 def correlations(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     """Correlations (n_features, n_targets) with a numeric target, and which columns are constant.
 
-    0 for a constant target.
+    0 for a constant target. The target is centred, so that columns need not be, but for those
+    whose offset would take digits.
     """
     design, weights, total = data.design, data.sample_weight, np.sqrt(data.total_weight)
-    if not isinstance(design, DenseDesign) or design.array.nbytes > MAX_COPY_BYTES:
+    if not isinstance(design, DenseDesign):
         view = standardise_columns(design, centre=True, scale=True, sample_weight=weights)
-        return target_products(view.design, data) / total, view.constant
-    Y = centred_target(data)
+        products = view.design.rmatmul(centred_target(data).astype(design.dtype))
+        return products.astype(np.float64) / total, view.constant
+    Y, array = centred_target(data), design.array
+    if weights is not None:
+        Y *= np.sqrt(weights)[:, None]
     means, deviations, constant = column_standards(design, weights)
-    roots = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    is_far = abs(means) > MAX_OFFSET * deviations
     products = np.zeros((Y.shape[1], design.shape[1]))
-    for columns in slices(design.shape[1], STRIP):  # centred while they are in the cache
-        strip = design.array[:, columns]
-        for rows in slices(len(Y), max(1, BLOCK // strip.shape[1])):
-            block = strip[rows] - means[columns]
-            products[:, columns] += (roots[rows, None] * Y[rows]).T @ block
+    by_column = array.flags.f_contiguous and not array.flags.c_contiguous
+    for rows, columns in blocks(array.shape, by_column):
+        block = array[rows, columns].astype(np.float64, copy=False)
+        if is_far[columns].any():
+            block = block - means[columns]
+        products[:, columns] += Y[rows].T @ block
     return products.T / (total * np.where(constant, 1.0, deviations))[:, None], constant
 
 

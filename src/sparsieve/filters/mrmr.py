@@ -18,9 +18,15 @@ from ..selectors.path_selector import entry_path
 from ..selectors.preparation import of_several_columns
 from ..solvers.base import Path
 from ..validation.feature_groups import FeatureGroups
-from .base import constant_columns, target_products
-from .criteria import CFS, Correlation, Criterion, InformationCriterion, best_first
-from .group_criteria import GroupCorrelation
+from .base import constant_columns, correlations
+from .criteria import (
+    CFS,
+    Correlation,
+    Criterion,
+    GroupCorrelation,
+    InformationCriterion,
+    best_first,
+)
 from .information import Information, check_discretisation, target_codes
 from .statistics import f_statistics
 
@@ -264,9 +270,9 @@ def _numeric_cfs(data: TrainingData, groups: FeatureGroups | None) -> CFS:
     if groups is not None:
         found = GroupCorrelation(data, groups, "fcd")
         return CFS(np.sqrt(found.shares.max(axis=1)), found.with_others)
-    design = _standardise(data)
-    relevance = np.abs(target_products(design, data)).max(axis=1) / np.sqrt(data.total_weight)
-    return CFS(relevance, Correlation(design, data.total_weight, relevance, "fcd").with_others)
+    relevance = np.abs(correlations(data)[0]).max(axis=1)
+    among = Correlation(_standardise(data), data.total_weight, relevance, "fcd")
+    return CFS(relevance, among.with_others)
 
 
 def _standardise(data: TrainingData) -> DesignMatrix:

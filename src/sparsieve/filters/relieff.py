@@ -244,12 +244,11 @@ def nearest_samples(
     symmetric = len(queries) == n_samples
     for start in range(0, n_samples, TILE):
         stop = min(start + TILE, n_samples)
-        columns = features.scaled_block(slice(start, stop))
         slots = [
             (first, min(first + TILE, len(queries)))
             for first in range(0, stop if symmetric else len(queries), TILE)
         ]
-        work = ((features, queries[slice(*slot)], columns, start, symmetric) for slot in slots)
+        work = ((features, queries, slot, slice(start, stop), symmetric) for slot in slots)
         for (first, last), tile in zip(slots, in_threads(_tile, work, n_jobs), strict=True):
             if symmetric and first < start:
                 mirrored = np.ascontiguousarray(tile.T)
@@ -258,15 +257,18 @@ def nearest_samples(
     return nearest
 
 
-def _tile(features: Features, samples, columns, start: int, symmetric: bool) -> np.ndarray:
-    same = symmetric and bool(samples[0] == start)
-    rows = columns if same else features.scaled_block(samples)
-    distances = features.distances(rows, columns, same)
+def _tile(
+    features: Features, queries: np.ndarray, slot: tuple[int, int], others: slice, symmetric: bool
+) -> np.ndarray:
+    """Distances of some queries to some samples, which all are queries if ``symmetric``."""
+    same = symmetric and slot[0] == others.start
+    rows = slice(*slot) if symmetric else queries[slice(*slot)]
+    distances = features.distances(rows, others, same)
     if same:
         distances = np.maximum(distances, distances.T)  # the lower triangle is still zero
     if features.incomplete is not None:
-        others = np.arange(start, start + distances.shape[1])
-        features.incomplete.add_distances(samples, others, distances)
+        names = np.arange(others.start, others.stop)
+        features.incomplete.add_distances(queries[slice(*slot)], names, distances)
     return distances
 
 

@@ -26,11 +26,12 @@ from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
 from ..design import DesignMatrix, RowBlockedDesign
-from ..design.base import MAX_COPY_BYTES
-from .missing import IncompleteColumns
+from ..design.base import slices
 
 # Numbers per block when pairs are summed: the block of all samples should stay in cache.
 BLOCK_VALUES = 1 << 16
+# Columns that are scaled at a time for a tile of distances, four of which are added together.
+TILE_COLUMNS = 512
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Features:
     """
 
     X: Any  # an array, or sparse rows
+    by_column: Any  # the same, or sparse columns
     order: np.ndarray
     low: np.ndarray
     span: np.ndarray
@@ -53,24 +55,37 @@ class Features:
     def scaled_block(
         self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
     ) -> np.ndarray:
-        """These samples of the complete columns start..stop, transposed."""
+        """These samples of the complete columns start..stop, transposed and in double precision."""
         part = slice(start, self.n_complete if stop is None else stop)
-        block = self._block(samples, self.order[part]) - self.low[part, None]
-        block /= self.span[part, None]
-        return np.ascontiguousarray(block)
+        block = self._block(samples, self.order[part])
+        scaled = np.subtract(block, self.low[part, None], order="C")
+        scaled /= self.span[part, None]
+        return scaled
 
     def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
         """These columns of X for these samples, transposed."""
-        block = self.X[samples].T
-        return block if np.array_equal(columns, np.arange(len(block))) else block[columns]
+        start, stop = (int(columns[0]), int(columns[-1]) + 1) if len(columns) else (0, 0)
+        is_range = np.array_equal(columns, np.arange(start, stop))
+        if isinstance(samples, slice) and samples == slice(None):
+            block = self.by_column[:, slice(start, stop) if is_range else columns]
+        elif is_range:
+            block = self.X[samples, start:stop]
+        else:
+            block = self.X[samples][:, columns]
+        return (block.toarray() if sparse.issparse(block) else block).T
 
-    def distances(self, rows: np.ndarray, columns: np.ndarray, same: bool) -> np.ndarray:
-        """Between samples as ``scaled_block`` gives them; of the ``same`` the upper triangle."""
+    def distances(self, rows: slice | np.ndarray, columns: slice, same: bool) -> np.ndarray:
+        """Between these samples; of the ``same`` above the diagonal alone."""
         from ._relieff_kernels import add_distances
 
-        distances = np.zeros((rows.shape[1], columns.shape[1]))
-        add_distances(rows, columns, self.n_numeric, same, distances)
-        return distances
+        n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        tile = np.zeros((n_rows, columns.stop - columns.start))
+        for part in slices(self.n_complete, TILE_COLUMNS):
+            theirs = self.scaled_block(columns, part.start, part.stop)
+            own = theirs if same else self.scaled_block(rows, part.start, part.stop)
+            n_numeric = min(max(self.n_numeric - part.start, 0), len(own))
+            add_distances(own, theirs, n_numeric, same, tile)
+        return tile
 
     def pair_sums(self, pairs: sparse.csr_array, n_jobs: int | None) -> np.ndarray:
         """Sum over pairs of samples of weight * difference, for every complete column."""
@@ -89,27 +104,6 @@ class Features:
 
         blocks = [(start, stop) for start, stop in pairwise(edges) if stop > start]
         return np.concatenate([np.zeros(0), *in_threads(block_sum, blocks, n_jobs)])
-
-
-class ScaledFeatures(Features):
-    """The same where X is the result for all samples: for data small enough to be copied."""
-
-    def scaled_block(
-        self, samples: np.ndarray | slice, start: int = 0, stop: int | None = None
-    ) -> np.ndarray:
-        return np.ascontiguousarray(self.X[start:stop, samples])
-
-
-@dataclass(frozen=True)
-class SparseFeatures(Features):
-    """The same of a sparse ``X``, which is held by rows and by columns."""
-
-    by_column: sparse.csc_array
-
-    def _block(self, samples: np.ndarray | slice, columns: np.ndarray) -> np.ndarray:
-        if isinstance(samples, slice) and samples == slice(None):
-            return self.by_column[:, columns].toarray().T
-        return self.X[samples][:, columns].toarray().T
 
 
 def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Features:
@@ -145,13 +139,7 @@ def features_in_memory(X: Any, discrete: np.ndarray, groups: np.ndarray) -> Feat
         incomplete = IncompleteColumns(values, discrete[gaps], groups)
     order = np.concatenate([numeric, coded, gaps])
     counts = len(numeric), len(numeric) + len(coded), X.shape[0]
-    parts = (X, order, low[order], span[order], *counts, incomplete)
-    if is_sparse:
-        return SparseFeatures(*parts, by_column)
-    features = Features(*parts)
-    if X.nbytes > MAX_COPY_BYTES:
-        return features
-    return ScaledFeatures(features.scaled_block(slice(None)), *parts[1:])
+    return Features(X, by_column, order, low[order], span[order], *counts, incomplete)
 
 
 def _half_smallest_gaps(codes: np.ndarray, varies: np.ndarray) -> np.ndarray:
@@ -302,3 +290,72 @@ def _sum_of_block(view, queries, pairs, block, numbers) -> np.ndarray:
     total = np.zeros(values.shape[1])
     add_differences(np.ascontiguousarray(values), False, starts, partners, given, total)
     return total
+
+
+class IncompleteColumns:
+    """Columns with missing values (NaN) and the differences of their pairs of samples.
+
+    A missing value of a sample of group g differs from the value of sample j by the mean
+    difference between the known values of g and that value: with discrete columns this is
+    1 - P(value of j | g). Where j is missing as well, the mean runs over the known values of
+    both groups. A group without any known value takes those of all samples.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_columns)
+        Scaled values or codes, with NaN.
+    discrete : ndarray of bool, shape (n_columns,)
+        Columns that count u != v instead of |u - v|.
+    groups : ndarray of int, shape (n_samples,)
+        Class of every sample.
+    """
+
+    def __init__(self, values: np.ndarray, discrete: np.ndarray, groups: np.ndarray):
+        self.values: np.ndarray = np.asfortranarray(values)
+        self.discrete = discrete
+        self.groups = groups
+        self.missing: np.ndarray = np.isnan(self.values)
+        self._table = [self._expected_differences(f) for f in range(values.shape[1])]
+
+    def add_distances(self, rows: np.ndarray, columns: np.ndarray, distances: np.ndarray) -> None:
+        """Add these columns to the distances between the samples ``rows`` and ``columns``."""
+        for f in range(self.values.shape[1]):
+            values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
+            differences = self._differences(f, values[rows, None], values[columns])
+            unknown = np.flatnonzero(missing[columns])
+            absent = columns[unknown]
+            differences[:, unknown] = table[self.groups[absent][:, None], rows].T
+            unknown = np.flatnonzero(missing[rows])
+            absent = rows[unknown]
+            differences[unknown] = table[self.groups[absent][:, None], columns]
+            distances += differences
+
+    def weighted_differences(
+        self, first: np.ndarray, second: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """Sum over the pairs (first, second) of weight * difference, for every column."""
+        sums = np.zeros(self.values.shape[1])
+        for f in range(len(sums)):
+            values, missing, table = self.values[:, f], self.missing[:, f], self._table[f]
+            differences = self._differences(f, values[first], values[second])
+            for one, other in ((second, first), (first, second)):
+                unknown = np.flatnonzero(missing[one])
+                differences[unknown] = table[self.groups[one[unknown]], other[unknown]]
+            sums[f] = weights @ differences
+        return sums
+
+    def _differences(self, f: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return (u != v).astype(np.float64) if self.discrete[f] else np.abs(u - v)
+
+    def _expected_differences(self, f: int) -> np.ndarray:
+        """Expected difference of a missing value of each group to each sample."""
+        values, known = self.values[:, f], ~self.missing[:, f]
+        members = np.zeros((self.groups.max() + 1, len(values)))
+        members[self.groups[known], np.flatnonzero(known)] = 1.0
+        members[members.sum(axis=1) == 0] = known
+        members /= members.sum(axis=1, keepdims=True)
+        table = np.zeros_like(members)
+        among = self._differences(f, values[known, None], values[known])
+        table[:, known] = members[:, known] @ among
+        table[:, ~known] = (table @ members.T)[:, self.groups[~known]]
+        return table

@@ -277,7 +277,7 @@ class TTestSelector(PValuesMixin, BaseSelector):
         n_features = data.design.shape[1]
         found = _Largest.none(n_features, data.total_weight - 2)
         fewer = _Largest.none(n_features, data.total_weight - 2)
-        for k in range(len(moments.sizes)):
+        for k in range(n_classes if n_classes > 2 else 1):
             rest = np.arange(len(moments.sizes)) != k
             sizes = moments.sizes[rest]
             mean = sizes @ moments.means[rest] / sizes.sum()

@@ -22,7 +22,7 @@ from sklearn.utils.validation import validate_data
 from .._saved import Savable
 from ..design import Coded, DenseDesign, code_sizes, one_pass
 from ..design.blocks.lazy_gram import DenseBlocks
-from ..design.external import real_dtype
+from ..design.standardise import real_dtype
 from ..selectors.trees.boosting import Boosting, Squares, code_columns
 from ..solvers.losses.separable import Poisson
 from ..validation.target import Target

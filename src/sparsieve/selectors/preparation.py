@@ -267,7 +267,7 @@ def _centred_target(data: TrainingData, centre: bool) -> tuple[Any, np.ndarray]:
         table = data.target.Y.table.astype(np.float64)
         sizes = data.target.Y.sizes(weights)
         mean = sizes @ table / sizes.sum() if centre else np.zeros(len(table))
-        return data.target.Y.map_table(table - mean), mean
+        return Coded(data.target.Y.codes, table - mean), mean
     Y = data.target.Y.astype(np.float64)
     if not centre:
         return Y, np.zeros(Y.shape[1])

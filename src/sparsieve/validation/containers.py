@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from .._checks import IMPUTER, no_numbers
 from .._wings import find_server
 from ..design import parallel_passes
-from ..design.base import COLUMN_LIMITS, COMPILED_BYTES
+from ..design.base import COLUMN_LIMITS
 from .dataframes import check_numbers, frame_library, native, objects_as_numbers
 
 
@@ -193,32 +193,29 @@ def _is_missing(value: Any) -> bool:
 TARGET_LIMITS = {np.dtype(np.float64): 1e70, np.dtype(np.float32): 1e30}
 
 
-def sizes_at_once(X: Any) -> np.ndarray | None:
-    """Largest absolute value of every column, where one fast pass finds it.
-
-    None for a small X, a sparse one, and one that holds what is no number.
-    """
-    is_large = isinstance(X, np.ndarray) and X.nbytes > COMPILED_BYTES
-    if not is_large or not X.flags.c_contiguous or X.dtype not in COLUMN_LIMITS:
-        return None
-    sizes = parallel_passes.column_sizes(X)
-    return sizes.astype(np.float64) if np.isfinite(sizes).all() else None
+def power(X: Any) -> float:
+    """The sum of all squares in one fast pass: no finite number where a value is none."""
+    values = X.data if sparse.issparse(X) else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        if parallel_passes.can_stream(values):
+            values = values.ravel(order="K")
+            return float(values @ values)
+        return float(np.einsum("ij,ij->", values, values))
 
 
 def with_usual_columns(
-    X: Any, *, scale_free: bool, owner: str, sizes: np.ndarray | None = None
+    X: Any, *, scale_free: bool, owner: str, known: float | None = None
 ) -> tuple[Any, np.ndarray | None]:
     """X with columns of extreme size divided by powers of two, and these powers.
 
     (X, None) where nothing is extreme. Only a model that does not depend on the scale of the
-    columns may have them rescaled; for others X as a whole must be of a usual size. ``sizes`` are
-    those of the columns, where they are known.
+    columns may have them rescaled; for others X as a whole must be of a usual size. ``known`` is
+    the power of X, or of more rows.
     """
     limit = COLUMN_LIMITS[np.dtype(X.dtype)]
-    if sizes is None:
-        if not _may_be_extreme(X, limit):
-            return X, None
-        sizes = _column_sizes(X)
+    if not _may_be_extreme(X, limit, power(X) if known is None else known):
+        return X, None
+    sizes = _column_sizes(X)
     if not scale_free:
         largest = float(sizes.max(initial=0.0))
         if largest > limit or 0.0 < largest < 1.0 / limit:
@@ -241,7 +238,7 @@ def with_usual_columns(
 
 def check_target_size(y: np.ndarray, dtype: Any) -> None:
     """Refuse real targets whose squares are no numbers."""
-    largest = float(np.abs(y.astype(np.float64)).max(initial=0.0))
+    largest = max(float(y.max(initial=0)), -float(y.min(initial=0)))
     limit = TARGET_LIMITS[np.dtype(dtype)]
     if largest > limit or 0.0 < largest < 1.0 / limit:
         raise ValueError(_sentence("y", largest, "their squares would overflow or underflow"))
@@ -256,25 +253,21 @@ def _sentence(name: str, largest: float, why: str) -> str:
     return f"{name} holds {where} {largest:.3g}, and {why}; {remedy}"
 
 
-def _may_be_extreme(X: Any, limit: float) -> bool:
-    """One fast pass over X, and a look at a few rows for columns that may be tiny."""
-    values = X.data if sparse.issparse(X) else X
-    if values.size == 0:
-        return False
-    letters = "ij"[: values.ndim]
-    with np.errstate(over="ignore", invalid="ignore"):
-        power = np.einsum(f"{letters},{letters}->", values, values)
-    if not power <= limit**2:
+def _may_be_extreme(X: Any, limit: float, total: float) -> bool:
+    """Whether its power says so, or a look at a few rows for columns that may be tiny."""
+    if not total <= limit**2:
         return True
     if sparse.issparse(X):
-        sizes = np.abs(values)
+        sizes = np.abs(X.data)
+        if not len(sizes):
+            return False
         if sizes.min() == 0:  # zeros that are stored
             sizes = sizes[sizes > 0]
         return bool(sizes.min(initial=np.inf) < 1.0 / limit)
-    some = X[:: max(1, len(X) // 32)]
-    tiny = np.flatnonzero(np.maximum(some.max(axis=0), -some.min(axis=0)) < 1.0 / limit)
-    if not len(tiny):
-        return False
+    tiny = np.arange(X.shape[1])
+    for row in X[:: max(1, len(X) // 32)]:
+        if not len(tiny := tiny[np.abs(row[tiny]) < 1.0 / limit]):
+            return False
     rest = np.abs(X[:, tiny]).max(axis=0)
     return bool(((rest > 0) & (rest < 1.0 / limit)).any())
 
@@ -299,11 +292,10 @@ def naming_arguments() -> Iterator[None]:
         raise ValueError(f"{'X and y' if both else 'X'}: {message}") from None
 
 
-def checked_values(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, np.ndarray | None]:
-    """X in memory, as an array or a sparse matrix, y, where the estimator needs one, and sizes.
+def checked_values(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, float]:
+    """X in memory, as an array or a sparse matrix, y, where the estimator needs one, and power.
 
-    These are of the columns of a large X, because the pass that finds out whether all values are
-    numbers finds them too.
+    This is what tells whether all values of X are numbers.
     """
     estimator._frame_library = frame_library(X)  # what tables of the result are made with
     checks: Any = {
@@ -321,16 +313,14 @@ def checked_values(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, np.ndarray
             check_consistent_length(X, y)
         else:
             X, y = validate_data(estimator, X, y, multi_output=True, **checks)
-    sizes = sizes_at_once(X)
-    if sizes is None:
-        is_frame = estimator._frame_library is not None
-        check_finite(
-            X,
-            getattr(estimator, "feature_names_in_", None),
-            allow_nan=estimator._accepts_nan,
-            **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
-        )
-    return canonical(X), y, sizes
+    is_frame = estimator._frame_library is not None
+    total = check_finite(
+        X,
+        getattr(estimator, "feature_names_in_", None),
+        allow_nan=estimator._accepts_nan,
+        **({"imputer": "sparsieve.make_preprocessor(X)"} if is_frame else {}),
+    )
+    return canonical(X), y, total
 
 
 def check_finite(
@@ -338,19 +328,19 @@ def check_finite(
     names: Sequence[Any] | np.ndarray | None = None,
     allow_nan: bool = False,
     imputer: str = IMPUTER,
-) -> None:
+) -> float:
     """Refuse infinite values, and NaN unless allowed, saying how many and in which columns.
 
-    ``imputer`` is what the sentence proposes.
+    ``imputer`` is what the sentence proposes. Returns the power of X.
     """
-    is_sparse = hasattr(X, "tocoo")
+    total = power(X)
+    if np.isfinite(total):  # only a suspicious sum is looked into
+        return total
+    is_sparse = sparse.issparse(X)
     values = X.data if is_sparse else X
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one fast pass; only a suspicious sum is looked into
-            return
     bad = np.isinf(values) if allow_nan else ~np.isfinite(values)
     if not bad.any():
-        return
+        return total
     n_infinite = int(np.isinf(values[bad]).sum())
     if is_sparse:
         where = np.unique(X.tocoo().coords[1][bad])

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ..design import DesignMatrix
 from .dataframes import frame_library
 from .survival import is_survival
 
@@ -49,7 +50,7 @@ class Order(NamedTuple):
 def compare_order(
     X: Any, values: np.ndarray, counts: np.ndarray, codes: np.ndarray
 ) -> Order | None:
-    """Compare the numbers with other assignments; None where X is not in memory or says nothing.
+    """Compare the numbers with other assignments; None where X says nothing.
 
     The features that a linear model would take for the numbers as they are follow quantities
     better than nearly all assignments of the same numbers to the same groups of samples. Of classes
@@ -59,7 +60,7 @@ def compare_order(
 
     Parameters
     ----------
-    X : array, sparse matrix or data frame of shape (n_samples, n_features)
+    X : array, sparse matrix, data frame or design of shape (n_samples, n_features)
     values, counts : ndarray of shape (n_values,)
         The different numbers and how often each occurs.
     codes : ndarray of shape (n_samples,)
@@ -77,7 +78,7 @@ def compare_order(
     >>> compare_order(X, np.arange(10), np.full(10, 30), codes).is_clear
     True
     """
-    matrix = _in_memory(X)
+    matrix = _matrix(X)
     if matrix is None or len(values) > MAX_VALUES or matrix.shape[0] != len(codes):
         return None
     shares = counts / len(codes)
@@ -103,8 +104,10 @@ def compare_order(
     return Order(chance, 1.0 if differs <= follows else max(float(follows / differs), 0.0))
 
 
-def _in_memory(X: Any) -> Any:
-    """X as a matrix of numbers, where that reads and converts nothing elsewhere."""
+def _matrix(X: Any) -> Any:
+    """X as a matrix of numbers, in memory or a design; None for what is neither."""
+    if isinstance(X, DesignMatrix):
+        return X
     if sparse.issparse(X):
         return sparse.csc_array(X)
     if not isinstance(X, np.ndarray):
@@ -133,6 +136,16 @@ def _widest(X: Any, codes: np.ndarray, shares: np.ndarray) -> np.ndarray:
 def _parts_by_value(X: Any, codes: np.ndarray, n_values: int) -> Iterator[np.ndarray]:
     """Sums of standardised columns over the samples of each value, by the number of samples."""
     n, d = X.shape
+    if isinstance(X, DesignMatrix):
+        # One pass, with as many columns as one answer of it may hold.
+        columns = np.linspace(0, d - 1, min(d, max(1, _VALUES_AT_ONCE // n_values))).astype(int)
+        means, squares = X.columns(columns).group_moments(codes, n_values)
+        shares = np.bincount(codes)[:, None] / n
+        centre = (shares * means).sum(axis=0)
+        std = np.sqrt((shares * (squares + (means - centre) ** 2)).sum(axis=0))
+        varies = std > 1e-10 * np.abs(centre)
+        yield shares * ((means - centre)[:, varies] / std[varies])
+        return
     members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_values, n))
     width = max(1, _VALUES_AT_ONCE // max(n, n_values))
     for start in range(0, d, width):
@@ -181,7 +194,7 @@ def read_task(y: Any, X: Any = None, option: str = 'task="{}"') -> tuple[str, st
     ----------
     y : array-like of shape (n_samples,)
     X : matrix of shape (n_samples, n_features), default=None
-        Is looked at where it is in memory; otherwise the values of y decide alone.
+        Is looked at where it is in memory, or a design; otherwise the values of y decide alone.
     option : str
         How a reader says the task, with braces for its value.
 

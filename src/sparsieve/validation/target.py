@@ -253,6 +253,8 @@ def encode_target(
         return Target("counts", _as_counts(y, dtype))
     if y.ndim == 2:
         return _encode_columns(y, kind, task, dtype)
+    if task == "regression" and knows != "classes":
+        return Target("regression", _as_numbers(y, dtype)[:, None])
     values, counts = distinct(y)
     natural = natural_task(values)
     if task == "auto":

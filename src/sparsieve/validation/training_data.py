@@ -317,21 +317,21 @@ def training_data(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> 
     y = as_survival(y) if is_timed else plain_vector("y", y)
     check_finite_target(y)  # before scikit-learn, which names no remedy
     sample_weight = plain_vector("sample_weight", sample_weight)
-    X, sizes = resolved_place(estimator, X), None
+    X, known = resolved_place(estimator, X), None
     in_memory = not isinstance(X, DesignMatrix)
     if in_memory:
-        X, y, sizes = checked_values(estimator, plain_matrix(X), y)
+        X, y, known = checked_values(estimator, plain_matrix(X), y)
     else:
         X, y = checked_design(estimator, X, y)
     if y is not None:
         check_finite_target(y)
     sample_weight, used = positive_weights(sample_weight, X.shape[0])
     if used is not None:
-        X, y, sizes = X[used] if in_memory else X.rows(used), y[used], None
+        X, y = X[used] if in_memory else X.rows(used), y[used]
     unit = None
     if in_memory:
         X, unit = with_usual_columns(
-            X, scale_free=is_scale_free(estimator), owner=type(estimator).__name__, sizes=sizes
+            X, scale_free=is_scale_free(estimator), owner=type(estimator).__name__, known=known
         )
     target = estimator_target(estimator, y, task, X)
     weights = combined_weights(sample_weight, getattr(estimator, "class_weight", None), target)

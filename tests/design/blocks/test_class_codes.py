@@ -25,7 +25,7 @@ def test_it_is_its_table_row_by_row(labels):
     np.testing.assert_array_equal(labels.astype(np.float32), plain.astype(np.float32))
     for rows in (slice(3, 9), np.array([4, 4, 1])):
         np.testing.assert_array_equal(labels[rows], plain[rows])
-    np.testing.assert_array_equal(np.asarray(labels.map_table(2 * labels.table)), 2 * plain)
+    np.testing.assert_array_equal(np.asarray(Coded(labels.codes, 2 * labels.table)), 2 * plain)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

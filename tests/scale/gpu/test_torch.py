@@ -11,14 +11,17 @@ torch = pytest.importorskip("torch")
 
 from sparsieve import on_device  # noqa: E402
 from sparsieve.design import as_design, standardise_columns  # noqa: E402
-from sparsieve.design.external import external_design  # noqa: E402
+from sparsieve.design.standardise import external_design  # noqa: E402
 from sparsieve.design.views import in_double  # noqa: E402
 from sparsieve.scale.gpu import _torch_passes as passes  # noqa: E402
 from sparsieve.scale.gpu import base as on_device_floor  # noqa: E402
 from sparsieve.scale.gpu import host_streaming as streamed  # noqa: E402
 from sparsieve.scale.gpu import tensor as tensors  # noqa: E402
-from sparsieve.scale.gpu.row_view import TensorRows  # noqa: E402
-from sparsieve.scale.gpu.tensor import ScaledTensor, TensorDesign  # noqa: E402
+from sparsieve.scale.gpu.tensor import (  # noqa: E402
+    ScaledTensor,
+    TensorDesign,
+    TensorRows,
+)
 from sparsieve.validation.columns import check_same_device  # noqa: E402
 
 if "conformance" not in sys.modules:

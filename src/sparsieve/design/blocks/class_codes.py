@@ -47,10 +47,6 @@ class Coded:
     def astype(self, dtype: Any) -> np.ndarray:
         return self.__array__(dtype)
 
-    def map_table(self, table: np.ndarray) -> Coded:
-        """The same rows of another table."""
-        return Coded(self.codes, table)
-
     def sizes(self, weights: np.ndarray | None = None) -> np.ndarray:
         """How many rows have each code, counted with their weights."""
         return code_sizes(self.codes, len(self.table), weights)

@@ -26,11 +26,11 @@ from typing import Any, NoReturn, TypeGuard
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..base import CACHE_BLOCK_BYTES, MAX_LANCZOS_STEPS, DesignMatrix, Index, slices
+from ..base import DesignMatrix, Index
 from ..dense import DenseDesign
 from ..standardise import Standardisation, clip_bounds, column_standards
 from .class_codes import Outputs, independent, totals
-from .moments import standardiser
+from .moments import gram_columns, normal_products, with_target
 from .row_blocks import RowBlockedDesign
 
 # What the basis leaves of a column, as a share of its squared norm, that is only rounding.
@@ -40,7 +40,6 @@ MAX_COLUMNS = 8192
 # With a column come others that look promising, for they cost little more than one; not where
 # they would take more memory than this.
 COLUMNS_PER_PASS, MAX_PASS_BYTES = 16, 64 << 20
-BLOCK = 8  # directions in a pass where the largest singular value is sought
 
 
 class Source:
@@ -61,11 +60,11 @@ class Source:
 
     def columns(self, index: np.ndarray) -> np.ndarray:
         """Z'Z of these columns."""
-        return self.design._reduce(partial(_gram_columns, *self._view, index), self.weights)
+        return self.design._reduce(partial(gram_columns, *self._view, index), self.weights)
 
     def products(self, V: np.ndarray) -> np.ndarray:
         """Z'Z V."""
-        return self.design._reduce(partial(_normal_products, *self._view, V), self.weights)
+        return self.design._reduce(partial(normal_products, *self._view, V), self.weights)
 
 
 class FetchedDesign(DesignMatrix):
@@ -83,6 +82,8 @@ class FetchedDesign(DesignMatrix):
     cross : ndarray of shape (n_features, n_targets)
         Z'B with an orthonormal basis B of the target.
     """
+
+    directions_at_once = 8
 
     def __init__(self, source: Source, squares: np.ndarray, cross: np.ndarray):
         self._source = source
@@ -149,25 +150,8 @@ class FetchedDesign(DesignMatrix):
     def column_minima(self) -> NoReturn:
         raise TypeError("a design that was fetched column by column has no values")
 
-    def spectral_norm(self, tol: float = 1e-6) -> float:
-        # Block Lanczos: several directions in a pass take far fewer passes than one.
-        n_features = self.shape[1]
-        start = np.random.default_rng(0).standard_normal((n_features, min(BLOCK, n_features)))
-        basis = np.empty((n_features, 0))
-        images = np.empty((n_features, 0))
-        block = np.linalg.qr(start)[0]
-        estimate = 0.0
-        for _ in range(MAX_LANCZOS_STEPS):
-            image = self._source.products(block)
-            basis, images = np.hstack([basis, block]), np.hstack([images, image])
-            inner = basis.T @ images
-            previous, estimate = estimate, float(np.linalg.eigvalsh(0.5 * (inner + inner.T))[-1])
-            if estimate - previous <= 0.1 * tol * estimate or basis.shape[1] >= n_features:
-                break
-            for _ in range(2):  # the second pass removes what rounding left of the first
-                image = image - basis @ (basis.T @ image)
-            block = np.linalg.qr(image)[0][:, : n_features - basis.shape[1]]
-        return float(np.sqrt(max(estimate, 0.0)))
+    def normal_products(self, V: np.ndarray) -> np.ndarray:
+        return self._source.products(V)
 
     # --------------------------------------------------------------------------------------------
 
@@ -247,50 +231,6 @@ class FetchedDesign(DesignMatrix):
         )
         best = np.argpartition(-gain, min(count, len(gain) - 1))[:count]
         return best[gain[best] > 0]
-
-
-# -- what is done with a block; every one can be pickled ---------------------------------------
-
-
-def _slabs(
-    centre, scale, block: DesignMatrix, weights: np.ndarray | None
-) -> Iterator[tuple[slice, np.ndarray]]:
-    """Standardised rows in double precision, few at a time, times the roots of their weights."""
-    height = max(16, CACHE_BLOCK_BYTES // (8 * block.shape[1]))
-    standard = standardiser(block, centre, scale, np.dtype(np.float64), block.shape[1])
-    for place in slices(block.shape[0], height):
-        Z = standard(place)
-        if weights is not None:
-            Z *= np.sqrt(weights[place])[:, None]
-        yield place, Z
-
-
-def with_target(
-    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
-    squares, sums = np.zeros(block.shape[1]), np.zeros(block.shape[1])
-    cross = np.zeros((mix.shape[1], block.shape[1]))
-    for place, Z in _slabs(centre, scale, block, weights):
-        root = np.ones(len(Z)) if weights is None else np.sqrt(weights[place])
-        squares += np.einsum("ij,ij->j", Z, Z)
-        cross += (root[:, None] * (Y[place] @ mix)).T @ Z
-        sums += root @ Z
-    return squares, cross.T, sums
-
-
-def _gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((len(index), block.shape[1]))
-    for _, Z in _slabs(centre, scale, block, weights):
-        total += Z[:, index].T @ Z  # in this order BLAS is twice as fast
-    return total.T
-
-
-def _normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
-    total = np.zeros((V.shape[1], block.shape[1]))
-    for _, Z in _slabs(centre, scale, block, weights):
-        total += (Z @ V).T @ Z
-    return total.T
 
 
 # Up to this many features (200 MB of inner products in double precision) G is formed.

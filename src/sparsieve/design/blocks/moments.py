@@ -7,15 +7,16 @@ Rows of a block in standard units, few at a time: what inner products are made o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import get_blas_funcs
 
-from ..base import DesignMatrix, slices
+from ..base import CACHE_BLOCK_BYTES, DesignMatrix, slices
 from ..dense import DenseDesign
-from ..parallel_passes import side_by_side
+from ..parallel_passes import read_only, side_by_side
 from ..sparse import SparseDesign
 from ..views import ClippedDense
 
@@ -94,30 +95,25 @@ HEIGHT = 256
 MIN_COMPILED_NUMBERS = 1 << 21
 # Products of slices of rows are kept until they can be added in order, in no more than this.
 MAX_PENDING_BYTES = 64 << 20
+TILE = 512  # columns that are standardised together, where rows can be cut
 
 
-def _taker(block: DesignMatrix) -> Callable[[slice], np.ndarray]:
-    """Gives rows of a block, not clipped yet."""
-    if isinstance(block, DenseDesign | ClippedDense):
-        array = block.array if isinstance(block, DenseDesign) else block.base.array
-        return lambda place: array[place]
+def _dense_array(block: DesignMatrix) -> np.ndarray | None:
+    """The rows of a block as an array, not clipped yet; None where there is none."""
+    if isinstance(block, ClippedDense):
+        block = block.base
+    return block.array if isinstance(block, DenseDesign) else None
+
+
+def _taker(block: DesignMatrix) -> Callable[[slice, slice], np.ndarray]:
+    """Gives rows and columns of a block, not clipped yet."""
+    if (array := _dense_array(block)) is not None:
+        return lambda rows, columns: array[rows, columns]
     if isinstance(block, SparseDesign):
         by_row = block.matrix.tocsr()
-        return lambda place: by_row[place].toarray()
+        return lambda rows, columns: by_row[rows, columns].toarray()
     every = np.arange(block.shape[1])
-    return lambda place: block.rows(place).dense_columns(every)
-
-
-def plain_gram(block: DesignMatrix) -> np.ndarray:
-    """X'X of one block."""
-    if isinstance(block, SparseDesign):
-        return (block.matrix.T @ block.matrix).toarray().astype(np.float64)
-    total = np.zeros((block.shape[1],) * 2)
-    standard = standardiser(block, None, None, block.dtype, block.shape[1])
-    for place in slices(block.shape[0], HEIGHT):
-        rows = standard(place)
-        total += rows.T @ rows
-    return total
+    return lambda rows, columns: block.rows(rows).dense_columns(every[columns])
 
 
 def standardiser(
@@ -125,28 +121,34 @@ def standardiser(
     centre: np.ndarray | None,
     scale: np.ndarray | None,
     dtype: np.dtype,
-    width: int,
-) -> Callable[[slice], np.ndarray]:
-    """Gives (X - centre) / scale of some rows of a block, in the first of ``width`` columns."""
+    n_more: int = 0,
+) -> Callable[..., np.ndarray]:
+    """Gives (X - centre) / scale of some rows and columns of a block, and room for more columns."""
     n_rows, n_features = block.shape
     high = np.full(n_features, np.inf, block.dtype)
-    low = -high
+    low, is_clipped = -high, isinstance(block, ClippedDense)
     if isinstance(block, ClippedDense):
         low, high = block.low, block.high
     shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
     factor = np.ones(n_features, dtype) if scale is None else (1.0 / scale).astype(dtype)
-    take, compiled = _taker(block), n_rows * n_features >= MIN_COMPILED_NUMBERS
+    array, take = _dense_array(block), _taker(block)
+    compiled = n_rows * n_features >= MIN_COMPILED_NUMBERS
     if compiled:
         from .._moment_kernels import standard_rows
 
-    def standard(place: slice) -> np.ndarray:
-        rows = np.ascontiguousarray(take(place), dtype=block.dtype)
-        S = np.empty((len(rows), width), dtype)
+    def standard(rows: slice, columns: slice = slice(n_features)) -> np.ndarray:
+        first, last, _ = columns.indices(n_features)
+        low_, high_, shift_, factor_ = (a[first:last] for a in (low, high, shift, factor))
+        S = np.empty((rows.stop - rows.start, last - first + n_more), dtype)
+        if compiled and array is not None and array.flags.c_contiguous:
+            standard_rows(read_only(array), rows.start, first, low_, high_, shift_, factor_, S)
+            return S
+        some = np.ascontiguousarray(take(rows, columns), dtype=block.dtype)
         if compiled:
-            standard_rows(rows, low, high, shift, factor, S)
+            standard_rows(read_only(some), 0, 0, low_, high_, shift_, factor_, S)
         else:
-            some = np.clip(rows, low, high) if isinstance(block, ClippedDense) else rows
-            np.multiply(some - shift, factor, out=S[:, :n_features])
+            some = np.clip(some, low_, high_) if is_clipped else some
+            np.multiply(some - shift_, factor_, out=S[:, : last - first])
         return S
 
     return standard
@@ -160,10 +162,13 @@ def joint_gram(
     Y: np.ndarray,
     weights: np.ndarray | None,
 ) -> np.ndarray:
-    """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block, above the diagonal only."""
+    """S'DS of S = [(X - centre) / scale, Y mix, 1] of one block.
+
+    Column by column down to the diagonal: half the numbers to move.
+    """
     (n_rows, n_features), dtype = block.shape, block.dtype
     size = n_features + mix.shape[1] + 1
-    standard = standardiser(block, centre, scale, dtype, size)
+    standard = standardiser(block, centre, scale, dtype, size - n_features)
     product = get_blas_funcs("syrk", dtype=dtype)
 
     def share(place: slice) -> np.ndarray:
@@ -180,4 +185,62 @@ def joint_gram(
     # Many features are enough for BLAS to share them out among its own threads.
     for part in side_by_side(share, places, n_rows * size) if few else map(share, places):
         total += part
-    return total
+    return np.concatenate([total[: j + 1, j] for j in range(size)])
+
+
+def _tiles(
+    centre, scale, block: DesignMatrix, weights: np.ndarray | None
+) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """(rows, columns, Z) of standardised tiles in double precision that fit the cache.
+
+    Rows are times the roots of their weights.
+    """
+    standard = standardiser(block, centre, scale, np.dtype(np.float64))
+    width = block.shape[1] if isinstance(block, SparseDesign) else min(TILE, block.shape[1])
+    height = max(16, CACHE_BLOCK_BYTES // (8 * max(width, 1)))
+    for columns in slices(block.shape[1], width):
+        for rows in slices(block.shape[0], height):
+            Z = standard(rows, columns)
+            if weights is not None:
+                Z *= np.sqrt(weights[rows])[:, None]
+            yield rows, columns, Z
+
+
+def with_target(
+    centre: Any, scale: Any, mix: Any, block: DesignMatrix, Y: Any, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(diag(Z'Z), Z'B, Z'1), weighted, with B = Y mix."""
+    squares = np.zeros(block.shape[1])
+    cross = np.zeros((mix.shape[1] + 1, block.shape[1]))
+    both = np.hstack([Y[:] @ mix, np.ones((len(Y), 1))])
+    if weights is not None:
+        both *= np.sqrt(weights)[:, None]
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        cross[:, columns] += both[rows].T @ Z
+        squares[columns] += np.ones(len(Z)) @ np.square(Z, out=Z)
+    return squares, cross[:-1].T, cross[-1]
+
+
+def gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
+    """Z'Z of these columns."""
+    own = np.empty((block.shape[0], len(index)))
+    shift = None if centre is None else centre[index]
+    for rows, columns, Z in _tiles(shift, scale[index], block.columns(index), weights):
+        own[rows, columns] = Z
+    return _products(centre, scale, own, block, weights)
+
+
+def normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
+    """Z'Z V."""
+    image = np.zeros((block.shape[0], V.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        image[rows] += Z @ V[columns]
+    return _products(centre, scale, image, block, weights)
+
+
+def _products(centre, scale, R, block: DesignMatrix, weights: np.ndarray | None):
+    """Z'R of one block."""
+    total = np.zeros((R.shape[1], block.shape[1]))
+    for rows, columns, Z in _tiles(centre, scale, block, weights):
+        total[:, columns] += R[rows].T @ Z  # in this order BLAS is twice as fast
+    return total.T

@@ -31,7 +31,6 @@ from .moments import (
     joint_gram,
     merge_moments,
     moments_and_minima,
-    plain_gram,
 )
 
 # Columns that were read once are kept in this share of the memory limit: a solver asks for the
@@ -252,17 +251,15 @@ class RowBlockedDesign(DesignMatrix):
         missing = np.array([j for j in dict.fromkeys(index.tolist()) if j not in kept], dtype=int)
         if len(missing) > self.max_cached_columns():
             return np.asfortranarray(self._stack(methodcaller("dense_columns", index)))
-        read = dict(zip(missing.tolist(), self._read_columns(missing).T, strict=True))
+        read = {}
+        if len(missing):
+            columns = self._stack(methodcaller("dense_columns", missing))
+            read = dict(zip(missing.tolist(), columns.T, strict=True))
         found = np.empty((self.shape[0], len(index)), dtype=self.dtype, order="F")
         for k, j in enumerate(index.tolist()):
             found[:, k] = read[j] if j in read else kept[j]
         self._keep_columns(read)
         return found
-
-    def _read_columns(self, index: np.ndarray) -> np.ndarray:
-        if not len(index):
-            return np.empty((self.shape[0], 0), dtype=self.dtype)
-        return self._stack(methodcaller("dense_columns", index))
 
     def max_cached_columns(self) -> int:
         """How many columns may be kept."""
@@ -305,9 +302,6 @@ class RowBlockedDesign(DesignMatrix):
                 return squares.astype(self.dtype)
         return self._reduce(_squares).astype(self.dtype)
 
-    def _gram(self) -> np.ndarray:
-        return self._reduce(plain_gram).astype(self.dtype)
-
     def joint_gram(
         self,
         Y: Any,
@@ -323,13 +317,17 @@ class RowBlockedDesign(DesignMatrix):
         are.
         """
         half = self._reduce(partial(joint_gram, centre, scale, mix), Y, weights)
-        n_features = self.shape[1]
-        gram = np.array(half[:n_features, :n_features], order="F")
+        n_features, n_more = self.shape[1], mix.shape[1] + 1
+        gram = np.zeros((n_features, n_features), order="F")
+        ends = np.cumsum(np.arange(1, n_features + n_more + 1)).tolist()
+        for j in range(n_features):
+            gram[: j + 1, j] = half[ends[j] - j - 1 : ends[j]]
+        more = [half[end : end + n_features] for end in ends[n_features - 1 : -1]]
         for part in slices(n_features, GROUPS):  # below the diagonal, with nothing held beside
             own = np.triu(gram[part, part])
             gram[part, part] = own + np.triu(own, 1).T
             gram[part.stop :, part] = gram[part, part.stop :].T
-        return gram, half[:n_features, n_features:-1].copy(), half[:n_features, -1].copy()
+        return gram, np.array(more[:-1]).reshape(-1, n_features).T, more[-1].copy()
 
     # --------------------------------------------------------------------------------------------
 

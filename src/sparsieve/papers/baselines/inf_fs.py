@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from ..._checks import check_flag, check_real
 from ...design import SparseDesign
-from ...design.sparse_ranks import deviations_and_ranges, ranks_from_zero, without_stored_zeros
+from ...design.sparse import deviations_and_ranges, ranks_from_zero, without_stored_zeros
 from ...filters.base import ClassMoments, class_moments, constant_columns
 from ...memory import memory_limit
 from ...selectors.base import DEFAULT_COUNT, FeatureScores, TrainingData

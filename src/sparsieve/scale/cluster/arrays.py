@@ -23,7 +23,7 @@ from scipy import sparse
 from ..._checks import format_names
 from ...design.base import DesignMatrix, Index
 from ...design.blocks.row_blocks import RowBlockedDesign, add_results
-from ...design.external import check_matrix, real_dtype
+from ...design.standardise import check_matrix, real_dtype
 from .cluster import compute_results, n_threads, persist_chunks, tree
 
 

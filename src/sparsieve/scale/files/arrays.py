@@ -21,7 +21,7 @@ from scipy import sparse
 
 from ...design.base import DesignMatrix, Index
 from ...design.blocks.row_blocks import RowBlockedDesign, add_results, transposed_product
-from ...design.external import check_matrix, real_dtype
+from ...design.standardise import check_matrix, real_dtype
 from ...memory import LOAD_SHARE, machine_memory, memory_limit
 
 # Larger blocks are not read faster, and leave the cache before they are used.

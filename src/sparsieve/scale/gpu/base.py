@@ -132,7 +132,7 @@ class OnDevice(DesignMatrix):
         block = self.column_block(places).T.clone(memory_format=torch.contiguous_format)
         return block.to(getattr(torch, self.dtype.name)).cpu().numpy().T
 
-    def _gram(self) -> np.ndarray:
+    def gram(self) -> np.ndarray:
         gram = self._square_of_zeros(self.shape[1])
         with out_of_memory(self.device, "for the inner products of all features"):
             for _, block in self._row_blocks():

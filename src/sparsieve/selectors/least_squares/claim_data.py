@@ -20,7 +20,7 @@ from ...design import (
     in_double,
     standardise_columns,
 )
-from ...design.sparse_ranks import normal_scores, scores_from_zero, without_stored_zeros
+from ...design.sparse import normal_scores, scores_from_zero, without_stored_zeros
 from ...solvers.claims.dependence import Dependence, SampleGroups
 from ...solvers.claims.distillation import CredibleSet, TestedPath, places_of_samples
 from ...solvers.claims.distilled_state import DistillationProblem, project_out, representatives
