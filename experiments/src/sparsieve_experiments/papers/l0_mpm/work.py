@@ -77,8 +77,9 @@ def descend(setting: dict) -> dict:
 def try_kernel(setting: dict) -> dict:
     """Folds of a machine with a Gaussian kernel; lists with one entry per fold.
 
-    The setting holds dataset, n_rows, draw, n_folds, method, width, delta and inner_folds (of
-    the cross-validation inside each training part).
+    The setting holds dataset, n_rows, draw, n_folds, method, width, delta, inner_folds (of the
+    cross-validation inside each training part; 0 leaves it out) and solver (of L0-MPM; ours
+    without).
     """
     X, y = _rows(setting)
 
@@ -135,7 +136,10 @@ def _rows(setting: dict) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float:
+def _inner_accuracy(setting: dict, X: np.ndarray, y: np.ndarray) -> float | None:
+    if not setting["inner_folds"]:
+        return None
+
     def hits(train: np.ndarray, test: np.ndarray) -> int:
         X_train, X_test = standardised_parts(X, train, test)
         machine = _kernel_machine(setting).fit(X_train, y[train])
@@ -177,7 +181,8 @@ def _kernel_machine(setting: dict):
     if setting["method"] == "MPM":
         return MPMClassifier("rbf", gamma=gamma)
     norm = "l1" if setting["method"] == "L1-MPM" else "l0"
-    return SparseKernelMPMClassifier("rbf", gamma=gamma, norm=norm, delta=setting["delta"])
+    named = {name: setting[name] for name in ("solver", "delta") if name in setting}
+    return SparseKernelMPMClassifier("rbf", gamma=gamma, norm=norm, **named)
 
 
 def _scores(machine, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> dict:
