@@ -9,8 +9,9 @@ from sklearn.metrics import f1_score
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
 from sparsieve.papers.l0_mkl.alternating_dca import MKLModel
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights
-from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
+from sparsieve.papers.l0_mkl.kernels import SigmoidKernel
 from sparsieve.penalties.concave import surrogate
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers import plan as papers_plan

@@ -119,8 +119,8 @@ def test_an_unknown_name_is_refused(tmp_path):
 def test_a_method_of_the_library_reaches_its_own_solvers():
     modules = {place.module for place in code_now().reached(["L0MKLSelector"])}
     assert {
-        "papers.l0_mkl.l0_mkl",
+        "papers.l0_mkl.selectors",
         "papers.l0_mkl.kernel_weights",
-        "papers.l0_mkl.kernels.bank",
+        "papers.l0_mkl.bank",
     } <= modules
     assert not any(module.startswith(("papers.l0_mpm.solvers", "scale.gpu")) for module in modules)

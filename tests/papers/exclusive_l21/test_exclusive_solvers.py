@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from sparsieve.design import as_design
-from sparsieve.papers.baselines.solvers.rlsr import RescaledRegression
+from sparsieve.papers.baselines.rlsr import RescaledRegression
 from sparsieve.papers.exclusive_l21 import dual_newton
 from sparsieve.papers.exclusive_l21 import dual_preconditioner as own_matrices
 from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton
