@@ -16,7 +16,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import rounded
-from .data import centred_indicators, loaded
+from .methods import centred_indicators, loaded
 
 STARTS = {
     "zero": "published ALM from zero",

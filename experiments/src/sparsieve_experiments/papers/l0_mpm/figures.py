@@ -11,8 +11,7 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, picked, with_deviation
 from ..published import published_by
-from .settings import METHODS, PRINTED_DELTA, draws, machine, sets
-from .work import try_kernel, try_linear
+from .work import METHODS, PRINTED_DELTA, draws, machine, sets, try_kernel, try_linear
 
 ALPHAS = (50.0, 10.0, 5.0, 1.0, 0.5, 0.1)
 DELTAS = (0.9, 0.7, 0.5, 0.3, 0.1)

@@ -9,8 +9,7 @@ from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows, rounded, with_deviation
 from ..published import published_by
-from .settings import METHODS, PRINTED_DELTA, machine
-from .work import try_synthetic
+from .work import METHODS, PRINTED_DELTA, machine, try_synthetic
 
 ALPHA = 10.0
 ALPHAS = (0.1, 0.5, 1.0, 5.0, 10.0, 50.0)

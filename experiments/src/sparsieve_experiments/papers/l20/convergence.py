@@ -9,9 +9,8 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import rounded
-from .plan import data_sets
 from .sensitivity import MAX_STEPS
-from .work import descent, fit_seconds
+from .work import data_sets, descent, fit_seconds
 
 # The paper does not say at which lambda, gamma and number of features it measured.
 # More features than samples would fit exactly at once.

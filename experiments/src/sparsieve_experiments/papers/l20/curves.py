@@ -16,9 +16,20 @@ from ..base import Bench, printed_name
 from ..declared import exhibit
 from ..numbers import grouped, mean, rounded, with_deviation
 from ..published import published_by
-from ..scored import like_a_study
-from .plan import BASELINE, CLASSIFIERS, OURS, Method, data_sets, methods, percent
-from .work import SEED, nested_choice, protocol, scored_homotopy
+from ..splits import like_a_study
+from .work import (
+    BASELINE,
+    CLASSIFIERS,
+    OURS,
+    SEED,
+    Method,
+    data_sets,
+    methods,
+    nested_choice,
+    percent,
+    protocol,
+    scored_homotopy,
+)
 
 FIGURES = {"5nn": "Figure 2", "softmax": "Figure 3"}
 

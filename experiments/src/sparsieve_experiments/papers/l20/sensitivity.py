@@ -8,8 +8,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, picked, with_deviation
-from .plan import data_sets
-from .work import homotopy_fit, l21_rows
+from .work import data_sets, homotopy_fit, l21_rows
 
 LARGE_GAMMA = 10.0
 INITS = ("zero", "gaussian", "uniform")
