@@ -1,7 +1,7 @@
 """The embedded store of a study: one SQLite row per cell, claimed before it is computed.
 
 A row is open, running, done or failed. Running means claimed by an owner, see
-:mod:`sparsieve_experiments.studies.worker`.
+:mod:`sparsieve_experiments.studies.owners`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from sparsieve._clock import Deadline
 
+from .owners import Owner
 from .store_reader import FORMAT, StoreError, StoreReader, check_file, the_file
-from .worker import Owner
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from sparsieve._clock import Deadline
 
-from .worker import is_alive, owners_of
+from .owners import is_alive, owners_of
 
 # Of the tables and of the results in them: raise it when either change, in a release or not. A
 # store of another format is left alone, so that nobody gets the results of other solvers.
