@@ -19,7 +19,7 @@ from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.l0_mkl import choices, claims, tables, work
 from sparsieve_experiments.papers.levels import scales
-from sparsieve_experiments.papers.published import published
+from sparsieve_experiments.papers.numbers import published
 from sparsieve_experiments.papers.splits import PaperSplits
 
 MKL = scales("sparsieve_experiments.papers.l0_mkl")

@@ -235,11 +235,10 @@ class _Bare(ast.NodeTransformer):
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         return ast.Raise()
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def visit_Import(self, node: ast.AST) -> None:
         return None
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        return None
+    visit_ImportFrom = visit_Import
 
 
 # What a node of a kind calls a thing of the library.

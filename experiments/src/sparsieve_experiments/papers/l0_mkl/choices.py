@@ -13,8 +13,7 @@ import numpy as np
 
 from ..base import Bench, printed_name
 from ..data import printed_sizes
-from ..numbers import grouped
-from ..published import published_by
+from ..numbers import grouped, published_by
 from .work import KERNEL_METHODS, METHODS, fit_seconds, is_l1, try_parameters, try_together
 
 

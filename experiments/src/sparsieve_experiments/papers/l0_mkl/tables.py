@@ -11,8 +11,7 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
 from ..declared import exhibit
-from ..numbers import difference, grouped, mean, rounded, with_deviation
-from ..published import published_by
+from ..numbers import difference, grouped, mean, published_by, rounded, with_deviation
 from .choices import BEST_ON_TEST, INNER_CV, Choice, Source, choose, printed_parameters, sources
 from .work import D_MAX, FALL_FACTOR, FREE_D_MAX, describe, run_published, try_bound, try_parameters
 

@@ -14,8 +14,7 @@ from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench, printed_name
 from ..declared import exhibit
-from ..numbers import grouped, mean, rounded, with_deviation
-from ..published import published_by
+from ..numbers import grouped, mean, published_by, rounded, with_deviation
 from ..splits import like_a_study
 from .work import (
     BASELINE,
