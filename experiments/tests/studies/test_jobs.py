@@ -1,6 +1,6 @@
 import pytest
 
-from sparsieve_experiments.papers import numbers as published
+from sparsieve_experiments.papers import published
 from sparsieve_experiments.studies import Store, result_rows
 from sparsieve_experiments.studies.exhibits import Drawing, Exhibit
 from sparsieve_experiments.studies.jobs import run_jobs
