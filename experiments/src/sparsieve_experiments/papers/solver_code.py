@@ -87,16 +87,16 @@ class SolverCode:
 
     def digest(self, names: Iterable[str]) -> str:
         """Of all code behind classes or functions, which are given by their bare names."""
-        reached = self.reached(names)
-        nodes = {place: self._piece(place)[0] for place in reached}
+        nodes = {place: self._piece(place)[0] for place in self.reached(names)}
         own = {name for some in nodes.values() for node in some for name in _named_by(node)}
         alone = {place: _hashed(_numbered(some, own, {})) for place, some in nodes.items()}
-        meant: dict[_Place, dict[str, str]] = {}
-        for place in reached:
-            for name, found in self._names[place].items():
-                hashes = sorted(alone[one] for one in found if one in alone)
-                meant.setdefault(place, {})[name] = " ".join(hashes)
-        pieces = [_numbered(some, own, meant.get(place, {})) for place, some in nodes.items()]
+        pieces = []
+        for place, some in nodes.items():
+            meant = {
+                name: " ".join(sorted(alone[one] for one in found))
+                for name, found in self._names[place].items()
+            }
+            pieces.append(_numbered(some, own, meant))
         return _hashed(sorted(pieces))[:_DIGITS]
 
     def reached(self, names: Iterable[str]) -> set[_Place]:
@@ -256,11 +256,9 @@ _NAMES = {
 def _named_by(statement: ast.stmt) -> Iterator[str]:
     """The names that a definition gives: to itself, its arguments, fields and variables."""
     for node in ast.walk(statement):
-        gives = not isinstance(node, ast.keyword) and not isinstance(
-            getattr(node, "ctx", None), ast.Load
-        )
         name = getattr(node, _NAMES.get(type(node), ""), None)
-        if gives and name is not None:
+        used = isinstance(node, ast.keyword) or isinstance(getattr(node, "ctx", None), ast.Load)
+        if name is not None and not used:
             yield name
 
 

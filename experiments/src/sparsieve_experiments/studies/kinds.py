@@ -106,11 +106,8 @@ def check_known(content: Mapping[str, Any], cls: type, what: str) -> None:
     known = [field.name for field in fields(cls) if field.name != "allow_import"]
     for name in content:
         if name not in known:
-            raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")
-
-
-def _hint(name: str, known: list[str]) -> str:
-    return did_you_mean(name, known, 0.5) or f"; it may be {', '.join(known)}"
+            hint = did_you_mean(name, known, 0.5) or f"; it may be {', '.join(known)}"
+            raise StudyError(f"{what} has no setting {name!r}{hint}")
 
 
 MAX_BYTES = 2**22
