@@ -22,7 +22,7 @@ from sparsieve_experiments.papers import Bench, find_preset
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.levels import scales
 from sparsieve_experiments.papers.robust_l20 import accuracy as curves
-from sparsieve_experiments.papers.robust_l20 import claims, redundancy, scoring, solutions
+from sparsieve_experiments.papers.robust_l20 import claims, scoring, solutions
 from sparsieve_experiments.papers.robust_l20.methods import (
     nmapg_fits,
     rho_max,
@@ -195,7 +195,7 @@ def test_every_figure_is_there(exhibits):
 def test_figure_1_has_the_seven_methods_and_ours(exhibits):
     rows = exhibits["Figure 1"].rows
     methods = {row["method"] for row in rows}
-    published = {"nmAPG", redundancy.RFS, "TopK", "ReliefF", "Fisher", "InfoGain", "t-test"}
+    published = {"nmAPG", curves.RFS, "TopK", "ReliefF", "Fisher", "InfoGain", "t-test"}
     assert methods == published | {scoring.OURS}
     assert {row["dataset"] for row in rows} == {"Yale", "Lymphoma"}
     assert {row["runs"] for row in rows} == {2}
@@ -220,7 +220,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
     candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in QUICK.curves["gammas"]])
-    lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
+    lowest = [rows[curves.RFS][measure] for measure in curves.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
 

@@ -246,8 +246,8 @@ def with_full(record: Record, full: Record) -> Record:
         elif exhibit.name == DATA_SETS:
             exhibits.append(replace(exhibit, rows=_at_hand(exhibit.rows, found.rows)))
         else:
-            rows, rest = _joined_levels(found.rows, exhibit.rows)
-            summary, _ = _joined_levels(found.summary, exhibit.summary)
+            rows, rest = _fill(found.rows, exhibit.rows)
+            summary, _ = _fill(found.summary, exhibit.summary)
             exhibits.append(
                 replace(found, rows=rows, summary=summary, codes={**exhibit.codes, **found.codes})
             )
@@ -269,9 +269,7 @@ def with_full(record: Record, full: Record) -> Record:
     )
 
 
-def _joined_levels(
-    rows: Sequence[dict], others: Sequence[dict]
-) -> tuple[list[dict], tuple[str, ...]]:
+def _fill(rows: Sequence[dict], others: Sequence[dict]) -> tuple[list[dict], tuple[str, ...]]:
     """Rows, and the other rows of other data sets; and what these are called."""
     if not rows or "dataset" not in rows[0]:
         return list(rows), ()

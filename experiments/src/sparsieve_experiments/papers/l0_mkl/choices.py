@@ -67,10 +67,6 @@ def one_for_each_product(settings: Sequence[dict], printed: str) -> list[dict]:
     return [one for one in settings if "theta" in one or one in kept]
 
 
-def _same(setting: dict) -> tuple:
-    return tuple(setting.items())
-
-
 def _same_product(setting: dict) -> tuple:
     """What tells machines of MIK-FS with free weights apart."""
     product_of = float(f"{setting['lambda1'] * setting['lambda2']:.6g}")
@@ -83,10 +79,10 @@ def _same_l1(setting: dict) -> tuple:
     return setting["gamma"], setting["coef0"], setting["lambda1"], price
 
 
-def _distinct(settings: Sequence[dict], identity: Callable[[dict], tuple] = _same) -> list[dict]:
+def _distinct(settings: Sequence[dict], key: Callable[[dict], tuple] | None = None) -> list[dict]:
     first: dict[tuple, dict] = {}
     for setting in settings:
-        first.setdefault(identity(setting), setting)
+        first.setdefault(key(setting) if key else tuple(setting.items()), setting)
     return list(first.values())
 
 

@@ -226,8 +226,8 @@ def _kernel_machine(setting: dict):
     if setting["method"] == "MPM":
         return MPMClassifier("rbf", gamma=gamma)
     norm = "l1" if setting["method"] == "L1-MPM" else "l0"
-    named = {name: setting[name] for name in ("solver", "delta") if name in setting}
-    return SparseKernelMPMClassifier("rbf", gamma=gamma, norm=norm, **named)
+    how = {"delta": setting["delta"], "solver": setting.get("solver", "surrogate")}
+    return SparseKernelMPMClassifier("rbf", gamma=gamma, norm=norm, **how)
 
 
 def _scores(machine, X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> dict:
