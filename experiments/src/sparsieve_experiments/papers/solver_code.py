@@ -175,8 +175,7 @@ def code_now() -> SolverCode:
 
 
 def _module_name(file: Path) -> str:
-    parts = file.with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
 
 
 def _source(node: ast.ImportFrom, package: str) -> str | None:
