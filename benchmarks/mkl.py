@@ -19,9 +19,10 @@ from sklearn.model_selection import train_test_split
 
 from sparsieve import L0MKLSelector, MIKFSSelector
 from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_svm import KernelMachine
 from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights, WeightProgram
-from sparsieve.papers.l0_mkl.kernels import KernelBank, feature_kernel
+from sparsieve.papers.l0_mkl.kernels import feature_kernel
 from sparsieve.penalties.concave import surrogate
 from sparsieve.solvers.base import Result
 

@@ -28,7 +28,7 @@ def test_a_classifier_needs_trust_in_nothing_but_itself():
     classifier = MPMClassifier().fit(X, Y)
     data = skops.dumps(classifier)
     untrusted = skops.get_untrusted_types(data=data)
-    assert untrusted == ["sparsieve.papers.l0_mpm.mpm.MPMClassifier"]
+    assert untrusted == ["sparsieve.papers.l0_mpm.classifiers.MPMClassifier"]
     np.testing.assert_array_equal(
         skops.loads(data, trusted=untrusted).predict(X), classifier.predict(X)
     )

@@ -17,7 +17,7 @@ STATEFUL = {"BoundSearch", "BestSubsetSearch"}
 PACKAGES = [found.name for found in pkgutil.iter_modules(solvers.__path__) if found.ispkg]
 # What they solve is given by others: a loss, and programs of which only the caller knows.
 WITHOUT_SOLVERS = {"losses", "engines"}
-PROGRAMS = {"sparsieve.papers.l0_mpm.solvers.conic"}
+PROGRAMS = {"sparsieve.papers.l0_mpm.solvers.cones"}
 
 
 def modules():

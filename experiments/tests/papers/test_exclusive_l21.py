@@ -14,16 +14,16 @@ from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.exclusive_l21 import claims, comparison
 from sparsieve_experiments.papers.exclusive_l21.comparison import compare_fold, compared
-from sparsieve_experiments.papers.exclusive_l21.convergence import (
+from sparsieve_experiments.papers.exclusive_l21.methods import METHODS
+from sparsieve_experiments.papers.exclusive_l21.solutions import (
     OPTIMUM,
     STARTS,
     convergence,
     find_optimum,
+    illustrated,
     run_alm,
+    squared_l1_minimum,
 )
-from sparsieve_experiments.papers.exclusive_l21.illustration import illustrated
-from sparsieve_experiments.papers.exclusive_l21.methods import METHODS
-from sparsieve_experiments.papers.exclusive_l21.squared_norm import squared_l1_minimum
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.planning import plan_of
 from sparsieve_experiments.studies.exhibits import Exhibit

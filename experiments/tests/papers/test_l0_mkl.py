@@ -9,22 +9,17 @@ from sklearn.metrics import f1_score
 from sparsieve import L0MKLSelector, L0SVMSelector
 from sparsieve.datasets import load_dataset
 from sparsieve.papers.l0_mkl.alternating_dca import MKLModel
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import KernelWeights
-from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
+from sparsieve.papers.l0_mkl.kernels import SigmoidKernel
 from sparsieve.penalties.concave import surrogate
 from sparsieve_experiments.papers import Bench, find_preset, reproduce
 from sparsieve_experiments.papers import plan as papers_plan
 from sparsieve_experiments.papers.base import LEVELS
 from sparsieve_experiments.papers.judging import judge_all
-from sparsieve_experiments.papers.l0_mkl import (
-    choices,
-    claims,
-    plan,
-    printed,
-    work,
-)
+from sparsieve_experiments.papers.l0_mkl import choices, claims, tables, work
 from sparsieve_experiments.papers.levels import scales
-from sparsieve_experiments.papers.published import published
+from sparsieve_experiments.papers.numbers import published
 from sparsieve_experiments.papers.splits import PaperSplits
 
 MKL = scales("sparsieve_experiments.papers.l0_mkl")
@@ -34,11 +29,11 @@ GRIDS = {
     "CAP-SVM": [{"C": 1.0, "theta": 5.0}, {"C": 0.1, "theta": 5.0}],
     "EP-SVM": [{"C": 1.0}],
     "MIK-FS": [
-        plan.kernel_parameters(0.1, 0.01, 1.0, 0.1),
-        {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 1.0},
+        choices.kernel_parameters(0.1, 0.01, 1.0, 0.1),
+        {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 1.0},
     ],
     "l0-MKL": [
-        {**plan.kernel_parameters(0.1, 0.01, 1.0, price), "theta": 10.0} for price in (0.1, 1.0)
+        {**choices.kernel_parameters(0.1, 0.01, 1.0, price), "theta": 10.0} for price in (0.1, 1.0)
     ],
 }
 
@@ -117,7 +112,7 @@ def test_full_is_the_paper_s_grid_and_the_others_say_what_is_coarser():
     whole = MKL["full"]
     strengths = len(whole.lambda1s) * len(whole.lambda2s)
     assert len(whole.kernels) * strengths * len(whole.thetas) == 5**5
-    grids = plan.grids(whole, "Isolet")
+    grids = choices.grids(whole, "Isolet")
     assert len(grids["PiE-SVM"]) == len(grids["CAP-SVM"]) == 65
     # theta of 10 and 100; below only the product with lambda2 counts, which has seven values.
     assert len(grids["l0-MKL"]) == 5**4 * 2
@@ -168,7 +163,7 @@ def test_the_test_half_has_no_say_in_the_inner_accuracy(monkeypatch):
 
 def test_curve_and_history_of_a_fit():
     X, y, split = wine_half()
-    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
+    parameters = {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
     result = work.follow(one_setting(method="l0-MKL", parameters=parameters, ks=[1, 4, 40]))
     selector = L0MKLSelector(gamma=0.1, coef0=-0.01, lambda1=1.0, lambda2=0.1, theta=10.0)
     selector.fit(X[split.train], y[split.train])
@@ -180,7 +175,7 @@ def test_curve_and_history_of_a_fit():
 
 def test_features_kept_by_kernel_weight_are_those_with_the_largest():
     X, y, split = wine_half()
-    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
+    parameters = {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.1), "theta": 10.0}
     result = work.keep_by_rules(one_setting(method="x", parameters=parameters, ks=[1, 2, 13]))
     selector = L0MKLSelector(gamma=0.1, coef0=-0.01, lambda1=1.0, lambda2=0.1, theta=10.0)
     selector.fit(X[split.train], y[split.train])
@@ -202,23 +197,23 @@ def run_published(parameters, **changes):
 
 
 def test_how_the_printed_algorithms_end():
-    parameters = {**plan.kernel_parameters(0.01, 1.0, 0.01, 10.0), "theta": 1.0}
+    parameters = {**choices.kernel_parameters(0.01, 1.0, 0.01, 10.0), "theta": 1.0}
     result = run_published(parameters)
     assert result["end"] == "falls without bound"
     assert result["accuracy"] is None
     n_train = len(wine_half()[2].train)
     assert result["trace"][0] == n_train
     assert result["trace"][-1] < -1e6 * n_train
-    assert 1 <= printed._steps_to_fall(result["trace"]) < len(result["trace"])
+    assert 1 <= tables._steps_to_fall(result["trace"]) < len(result["trace"])
     # A semidefinite kernel and a surrogate without a ceiling leave nothing to fall into.
     result = run_published({"kernel": "rbf", "surrogate": "log"})
     assert result["end"] == "bounded"
     assert result["accuracy"] > 0.8
-    assert printed._steps_to_fall(result["trace"]) is None
+    assert tables._steps_to_fall(result["trace"]) is None
 
 
 def test_indefinite_is_not_said_to_fall():
-    parameters = {**plan.kernel_parameters(1.0, 0.01, 1.0, 10.0), "theta": 1.0}
+    parameters = {**choices.kernel_parameters(1.0, 0.01, 1.0, 10.0), "theta": 1.0}
     result = run_published(parameters)
     assert result["end"] == "indefinite"
     assert result["trace"][-1] > -1e6
@@ -230,8 +225,8 @@ def test_indefinite_is_not_said_to_fall():
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("row", published("l0mkl_table7"), ids=lambda row: row["dataset"])
 def test_the_printed_parameters_are_tried_and_l1_is_called_so(level, row):
-    grid = plan.grids(MKL[level], row["dataset"])
-    own = plan.printed_parameters(row["dataset"])
+    grid = choices.grids(MKL[level], row["dataset"])
+    own = choices.printed_parameters(row["dataset"])
     assert own in grid["MIK-FS"], "every printed theta is at most one"
     assert {**own, "theta": 10.0} in grid["l0-MKL"]
     assert all(work.is_l1(setting) for setting in grid["MIK-FS"])
@@ -285,7 +280,7 @@ def test_choices_follow_their_rule():
 
 
 def test_free_weights_make_another_model_of_a_small_theta():
-    parameters = {**plan.kernel_parameters(0.1, 0.01, 1.0, 0.01), "theta": 1.0}
+    parameters = {**choices.kernel_parameters(0.1, 0.01, 1.0, 0.01), "theta": 1.0}
     free = {**parameters, "d_max": work.FREE_D_MAX}
     assert work.is_l1(parameters)
     assert not work.is_l1(free)
@@ -434,11 +429,11 @@ def test_fewer_splits_keep_one_setting_in_nine_only_where_there_is_another(tmp_p
 
 
 def test_one_pair_of_strengths_is_tried_for_each_product():
-    grid = plan.grids(MKL["full"], "Colon")["MIK-FS"]
-    kept = plan.one_for_each_product(grid, "Colon")
+    grid = choices.grids(MKL["full"], "Colon")["MIK-FS"]
+    kept = choices.one_for_each_product(grid, "Colon")
     with_theta = [one for one in grid if "theta" in one]
     assert [one for one in kept if "theta" in one] == with_theta
-    own = {name: v for name, v in plan.printed_parameters("Colon").items() if name != "theta"}
+    own = {name: v for name, v in choices.printed_parameters("Colon").items() if name != "theta"}
     assert own in kept
     assert len(kept) - len(with_theta) == 25 * 9
     places = {(s["gamma"], s["coef0"], round(s["lambda1"] * s["lambda2"], 9)) for s in grid}

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sparsieve import L20Selector, MRMRSelector, RFSSelector, RPMFSSelector
 from sparsieve_experiments.papers import Bench, find_preset, published
 from sparsieve_experiments.papers.base import LEVELS
-from sparsieve_experiments.papers.l20 import claims, plan, sensitivity, work
+from sparsieve_experiments.papers.l20 import claims, sensitivity, work
 from sparsieve_experiments.papers.l20.curves import table_row
 from sparsieve_experiments.papers.levels import coarser, content, scales
 from sparsieve_experiments.papers.planning import plan_of
@@ -130,7 +130,7 @@ def test_a_row_of_the_table_is_that_of_its_data_set():
 
     lung = "Lung (stand-in lung_203)"
     means = [mean("NCI", 20, 0.9), mean(lung, 60, 0.8), mean(lung, 20, 0.7), mean(lung, 40, 0.8)]
-    method = next(m for m in plan.methods(TINY) if m.name == "mRMR")
+    method = next(m for m in work.methods(TINY) if m.name == "mRMR")
     names = ("accuracy_nested", "accuracy_nested_sd", "n_features_nested")
     nested = {
         (label, "mRMR", "5nn"): dict(zip(names, values, strict=True))
@@ -148,8 +148,8 @@ def test_a_row_of_the_table_is_that_of_its_data_set():
 
 def test_every_printed_method_and_classifier_has_its_row():
     printed = published("l20_table2")
-    assert {m.name for m in plan.methods(L20["full"])} == {row["method"] for row in printed}
-    assert set(plan.CLASSIFIERS.values()) == {row["classifier"] for row in printed}
+    assert {m.name for m in work.methods(L20["full"])} == {row["method"] for row in printed}
+    assert set(work.CLASSIFIERS.values()) == {row["classifier"] for row in printed}
 
 
 @pytest.mark.slow
@@ -322,9 +322,9 @@ def test_a_stand_in_serves_unless_the_run_is_quick(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARSIEVE_DATA", str(tmp_path))
     (tmp_path / "lung_203.npz").touch()
     store = tmp_path / "l20.sqlite"
-    assert plan.data_sets(Bench("l20", store)) == {"Lung (stand-in lung_203)": "lung_203"}
+    assert work.data_sets(Bench("l20", store)) == {"Lung (stand-in lung_203)": "lung_203"}
     quick = Bench("l20", store, level="quick")
-    assert plan.data_sets(quick) == {}
+    assert work.data_sets(quick) == {}
     for experiment in find_preset("l20").experiments:
         assert not any(exhibit.rows for exhibit in experiment.run(quick))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from sparsieve_experiments.papers.robust_l20 import penalty
+from sparsieve_experiments.papers.robust_l20 import solutions as penalty
 
 
 def test_the_penalty_is_exact_where_its_minimum_says_so():

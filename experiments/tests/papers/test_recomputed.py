@@ -14,7 +14,7 @@ from sparsieve import L0MKLSelector, MRMRSelector, ReliefFSelector
 from sparsieve.datasets import list_datasets, load_dataset
 from sparsieve.scoring.protocol import Folds
 from sparsieve_experiments.papers import read_record
-from sparsieve_experiments.papers.l0_mkl.plan import printed_parameters
+from sparsieve_experiments.papers.l0_mkl.choices import printed_parameters
 from sparsieve_experiments.papers.splits import PaperSplits
 
 

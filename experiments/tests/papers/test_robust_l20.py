@@ -22,13 +22,7 @@ from sparsieve_experiments.papers import Bench, find_preset
 from sparsieve_experiments.papers.judging import judge_all
 from sparsieve_experiments.papers.levels import scales
 from sparsieve_experiments.papers.robust_l20 import accuracy as curves
-from sparsieve_experiments.papers.robust_l20 import (
-    claims,
-    convergence,
-    redundancy,
-    scoring,
-    sparsity,
-)
+from sparsieve_experiments.papers.robust_l20 import claims, scoring, solutions
 from sparsieve_experiments.papers.robust_l20.methods import (
     nmapg_fits,
     rho_max,
@@ -48,7 +42,7 @@ def penalised_objective(data, penalty, solution):
 
 
 EMBEDDED = {"Yale": "wine", "Lymphoma": "breast_cancer"}
-ALONE = {("LUNG",): {"LUNG": "wine"}, convergence.PRINTED: {"COIL20": "wine"}}
+ALONE = {("LUNG",): {"LUNG": "wine"}, solutions.DESCENT_SETS: {"COIL20": "wine"}}
 QUICK = scales("sparsieve_experiments.papers.robust_l20")["quick"]
 LESS = {
     "curves": {**QUICK.curves, "ks": (1, 2, 5)},
@@ -201,7 +195,7 @@ def test_every_figure_is_there(exhibits):
 def test_figure_1_has_the_seven_methods_and_ours(exhibits):
     rows = exhibits["Figure 1"].rows
     methods = {row["method"] for row in rows}
-    published = {"nmAPG", redundancy.RFS, "TopK", "ReliefF", "Fisher", "InfoGain", "t-test"}
+    published = {"nmAPG", curves.RFS, "TopK", "ReliefF", "Fisher", "InfoGain", "t-test"}
     assert methods == published | {scoring.OURS}
     assert {row["dataset"] for row in rows} == {"Yale", "Lymphoma"}
     assert {row["runs"] for row in rows} == {2}
@@ -226,7 +220,7 @@ def test_figure_1_shows_the_mean_of_fisher_and_the_lowest_of_rfs(exhibits):
     assert rows["Fisher"]["redundancy_signed"] == pytest.approx(signed, rel=1e-3)
     assert rows["Fisher"]["redundancy_absolute"] == pytest.approx(absolute, rel=1e-3)
     candidates = np.array([rates(RFSSelector(5, alpha=g)) for g in QUICK.curves["gammas"]])
-    lowest = [rows[redundancy.RFS][measure] for measure in redundancy.MEASURES]
+    lowest = [rows[curves.RFS][measure] for measure in curves.MEASURES]
     assert lowest == pytest.approx(candidates.min(axis=0), rel=1e-3)
 
 
@@ -371,7 +365,7 @@ def test_the_claims_on_sparsity_measure_the_distance_from_k():
                     "rows_above": k + extra,
                 }
                 for k in (10, 20)
-                for t, extra in zip(sparsity.TOLERANCES, extras, strict=True)
+                for t, extra in zip(solutions.TOLERANCES, extras, strict=True)
             ],
         )
 
@@ -386,7 +380,7 @@ def test_the_claims_on_sparsity_measure_the_distance_from_k():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [convergence.SECOND, convergence.REFERENCE])
+@pytest.mark.parametrize("method", [solutions.SECOND, solutions.REFERENCE])
 def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method):
     X, y = wine
     rows = [r for r in exhibits["Figure 5"].rows if r["method"] == method]
@@ -395,7 +389,7 @@ def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method
     assert rows[0]["iteration"] == 0
     assert rows[0]["objective"] == pytest.approx(at_zero, rel=1e-5)
     assert rows[-1]["objective"] < rows[0]["objective"]
-    if method == convergence.SECOND:
+    if method == solutions.SECOND:
         data = replace(robust_problem(X, y, 0.1), k=10, rho=0.01)
         fit = NonmonotoneAPG(tol=0.0, max_iter=rows[-1]["iteration"]).solve(data)
         value = penalised_objective(data, data.penalty, fit.solution)
@@ -403,8 +397,8 @@ def test_figure_5_starts_at_zero_and_ends_at_the_solution(exhibits, wine, method
 
 
 def test_figure_5_may_take_fewer_samples():
-    setting = {"dataset": "wine", "method": convergence.FIRST, "max_iter": None}
-    found = convergence.descent({**setting, **convergence.PROBLEM, "n_rows": 30})
+    setting = {"dataset": "wine", "method": solutions.FIRST, "max_iter": None}
+    found = solutions.descent({**setting, **solutions.PROBLEM, "n_rows": 30})
     assert 0 < found["objectives"][0] < 30
     assert found["iterations"][-1] <= 1000
     assert found["lowest"] <= found["objectives"][-1] * (1 + 1e-5)
@@ -535,8 +529,8 @@ def test_a_stand_in_says_so(monkeypatch, tmp_path):
 
 def test_real_data(real_data):
     real_data("yale")
-    setting = {"dataset": "yale", "method": convergence.REFERENCE, "max_iter": 20}
-    found = convergence.descent({**setting, **convergence.PROBLEM, "n_rows": 60})
+    setting = {"dataset": "yale", "method": solutions.REFERENCE, "max_iter": 20}
+    found = solutions.descent({**setting, **solutions.PROBLEM, "n_rows": 60})
     assert (np.diff(found["objectives"][1:]) <= 1e-6).all()
 
 

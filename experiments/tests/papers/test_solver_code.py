@@ -41,7 +41,7 @@ FILES = {
     "solvers/descent.py": DESCENT,
     "solvers/engines/step.py": "# half\nSTEP = 0.5\n",
     "penalties/norms.py": "def shrink(X, strength):\n    return X * strength\n",
-    "design/passes.py": "def over(X):\n    return X\n",
+    "design/passes.py": "def over(X):\n    return X\n\n\ndef beyond(X):\n    return -X\n",
     "validation/__init__.py": "def check(X):\n    return 1\n",
 }
 
@@ -66,9 +66,10 @@ def made(tmp_path):
     [
         ("solvers/engines/step.py", "0.5", "0.25"),
         ("penalties/norms.py", "X * strength", "X + strength"),
-        ("design/passes.py", "return X", "return 2 * X"),
+        ("design/passes.py", "return X\n", "return 2 * X\n"),
         ("selectors/one.py", "STRENGTH = 0.5", "STRENGTH = 0.6"),
         ("selectors/one.py", "check(X)", "check(X[0])"),  # in a base class
+        ("solvers/descent.py", "passes.over(X)", "passes.beyond(X)"),  # another of the same form
     ],
 )
 def test_a_number_or_step_changes_it(made, file, old, new):
@@ -110,6 +111,25 @@ def test_a_file_may_move(made):
     assert made(**moved) == made()
 
 
+def test_names_and_sentences_may_change(made):
+    renamed = {
+        "selectors__one": SELECTOR.replace("descend", "go_down").replace("STRENGTH", "PRICE"),
+        "solvers____init__": "from .descent import go_down\n",
+        "solvers__descent": DESCENT.replace("descend(X)", "go_down(columns)")
+        .replace("X is None", "columns is None")
+        .replace("over(X)", "over(columns)"),
+    }
+    assert made(**renamed) == made()
+    words = 'X * strength\n\nWORDS = "{}"\n'
+    said = FILES["penalties/norms.py"].replace("X * strength\n", words)
+    used = SELECTOR.replace("shrinkage.shrink(X, STRENGTH)", "shrinkage.shrink(X, shrinkage.WORDS)")
+    kinds = [
+        made(penalties__norms=said.format(text), selectors__one=used)
+        for text in ("of the same length", "of another one", "l1", "l2")
+    ]
+    assert kinds[0] == kinds[1] != kinds[2] != kinds[3]
+
+
 def test_an_unknown_name_is_refused(tmp_path):
     (tmp_path / "solvers").mkdir()
     with pytest.raises(LookupError, match="Nothing"):
@@ -119,8 +139,8 @@ def test_an_unknown_name_is_refused(tmp_path):
 def test_a_method_of_the_library_reaches_its_own_solvers():
     modules = {place.module for place in code_now().reached(["L0MKLSelector"])}
     assert {
-        "papers.l0_mkl.l0_mkl",
+        "papers.l0_mkl.selectors",
         "papers.l0_mkl.kernel_weights",
-        "papers.l0_mkl.kernels.bank",
+        "papers.l0_mkl.bank",
     } <= modules
     assert not any(module.startswith(("papers.l0_mpm.solvers", "scale.gpu")) for module in modules)

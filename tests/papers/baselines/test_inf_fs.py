@@ -4,7 +4,7 @@ from scipy import sparse
 from scipy.stats import spearmanr
 
 from sparsieve import InfFSSelector
-from sparsieve.papers.baselines.solvers.path_energy import path_energies
+from sparsieve.papers.baselines.inf_fs import path_energies
 
 
 def scaled(values):

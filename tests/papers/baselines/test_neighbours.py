@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
-from sparsieve.papers.baselines.solvers import neighbours
-from sparsieve.papers.baselines.solvers.neighbours import nearest_samples
+from sparsieve.papers.baselines import laplacian as neighbours
+from sparsieve.papers.baselines.laplacian import nearest_samples
 
 
 def sorted_distances(X, count):

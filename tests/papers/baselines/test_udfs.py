@@ -3,8 +3,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import UDFSSelector
-from sparsieve.papers.baselines.solvers import udfs as discriminant
-from sparsieve.papers.baselines.solvers.udfs import SMOOTHING
+from sparsieve.papers.baselines import udfs as discriminant
+from sparsieve.papers.baselines.udfs import SMOOTHING
 
 
 def plain_scatter(X, n_neighbors, ridge):

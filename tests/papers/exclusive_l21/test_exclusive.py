@@ -13,8 +13,8 @@ from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties import ExclusiveL21
 from sparsieve.solvers import ALM
 from sparsieve.solvers.base import LeastSquares
-from sparsieve_experiments.papers.exclusive_l21.illustration import X as ILLUSTRATION_X
-from sparsieve_experiments.papers.exclusive_l21.illustration import Y as ILLUSTRATION_Y
+from sparsieve_experiments.papers.exclusive_l21.solutions import X as ILLUSTRATION_X
+from sparsieve_experiments.papers.exclusive_l21.solutions import Y as ILLUSTRATION_Y
 
 PLAIN = {"fit_intercept": False, "standardize": False, "task": "regression"}
 

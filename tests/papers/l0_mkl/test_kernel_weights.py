@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from sparsieve.papers.l0_mkl._weight_kernels import reduce_weights
+from sparsieve.papers.l0_mkl._kernels import reduce_weights
 from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import solve_weights
-from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
+from sparsieve.papers.l0_mkl.kernels import SigmoidKernel
 from sparsieve.penalties.concave import surrogate
 
 

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernels import (
     CallableKernel,
-    KernelBank,
     PolynomialKernel,
     RBFKernel,
     SigmoidKernel,
+    expand,
     feature_kernel,
 )
-from sparsieve.papers.l0_mkl.kernels.functions import expand
 
 KERNELS = [
     SigmoidKernel(0.1, -0.01),

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel, SparseKernelMachine
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import (
     KernelWeights,
     UnboundedObjectiveError,
     WeightProgram,
     solve_weights,
 )
-from sparsieve.papers.l0_mkl.kernels import KernelBank, RBFKernel, SigmoidKernel
+from sparsieve.papers.l0_mkl.kernels import RBFKernel, SigmoidKernel
 from sparsieve.papers.l0_mkl.published import PublishedMKLModel
 from sparsieve.penalties.concave import surrogate
 

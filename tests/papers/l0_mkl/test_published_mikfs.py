@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import (
     KernelWeights,
     UnboundedObjectiveError,
     WeightProgram,
 )
-from sparsieve.papers.l0_mkl.kernels import KernelBank, RBFKernel, SigmoidKernel
+from sparsieve.papers.l0_mkl.kernels import RBFKernel, SigmoidKernel
 from sparsieve.papers.l0_mkl.published import UNBOUNDED_PER_SAMPLE, PublishedMKL, PublishedMKLModel
 from sparsieve.penalties.concave import surrogate
 

@@ -8,7 +8,8 @@ from scipy.optimize import minimize
 
 from sparsieve import L0MKLSelector
 from sparsieve.papers.l0_mkl.alternating_dca import AlternatingMKL, MKLModel
-from sparsieve.papers.l0_mkl.kernels import KernelBank, SigmoidKernel
+from sparsieve.papers.l0_mkl.bank import KernelBank
+from sparsieve.papers.l0_mkl.kernels import SigmoidKernel
 from sparsieve.papers.l0_mkl.starts import PlainAlternation, equal_weights, fixed_starts
 from sparsieve.penalties.concave import surrogate
 

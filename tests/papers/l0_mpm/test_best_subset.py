@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from mpm_reference import mpm, random_problem
 from sparsieve.design import as_design
-from sparsieve.papers.l0_mpm.solvers.best_subset import BestSubset, TooManyFeatures, _Search
-from sparsieve.papers.l0_mpm.solvers.hyperplane import worst_case_accuracy
+from sparsieve.papers.l0_mpm.solvers.l0_mpm import BestSubset, TooManyFeatures, _Search
 from sparsieve.papers.l0_mpm.solvers.moments import SampleGroup, TwoClassMoments
 from sparsieve.papers.l0_mpm.solvers.mpm import MPM
-from sparsieve.papers.l0_mpm.solvers.problem import Minimax
+from sparsieve.papers.l0_mpm.solvers.problem import Minimax, worst_case_accuracy
 
 
 def moments_of(X, y, ridge=0.0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sparsieve.papers.l0_mpm.solvers.conic import ConeProgram
+from sparsieve.papers.l0_mpm.solvers.cones import ConeProgram
 
 
 def norm_ball(direction, radius=1.0):

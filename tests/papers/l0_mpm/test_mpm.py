@@ -11,13 +11,12 @@ from mpm_reference import mpm, norms_at, random_problem, ratio, weighted_l1
 from sparsieve.design import as_design
 from sparsieve.design.views import Scaled
 from sparsieve.papers.l0_mpm.solvers.column_generation import InfeasibleError
-from sparsieve.papers.l0_mpm.solvers.hyperplane import required_kappa, worst_case_accuracy
 from sparsieve.papers.l0_mpm.solvers.l0_mpm import SurrogateProgram
 from sparsieve.papers.l0_mpm.solvers.l1_mpm import L1MPM
 from sparsieve.papers.l0_mpm.solvers.moments import SampleGroup, TwoClassMoments
 from sparsieve.papers.l0_mpm.solvers.mpm import MPM
-from sparsieve.papers.l0_mpm.solvers.problem import Minimax
-from sparsieve.papers.l0_mpm.solvers.published_smpm import PublishedSMPM
+from sparsieve.papers.l0_mpm.solvers.problem import Minimax, required_kappa, worst_case_accuracy
+from sparsieve.papers.l0_mpm.solvers.published import PublishedSMPM
 from sparsieve.papers.l0_mpm.solvers.ratio_mpm import SMPM
 from sparsieve.penalties.concave import surrogate
 from sparsieve.solvers.engines.dca import DCA

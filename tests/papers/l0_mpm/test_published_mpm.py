@@ -13,7 +13,7 @@ from sparsieve import L0MPMSelector, SparseKernelMPMClassifier
 from sparsieve.design import as_design
 from sparsieve.papers.l0_mpm.solvers.moments import SampleGroup, TwoClassMoments
 from sparsieve.papers.l0_mpm.solvers.problem import Minimax
-from sparsieve.papers.l0_mpm.solvers.published_l0mpm import _StepProgram
+from sparsieve.papers.l0_mpm.solvers.published import _StepProgram
 from sparsieve.penalties.concave import surrogate
 
 DELTA = 0.4

@@ -11,8 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import RobustL20Selector
 from sparsieve.design import as_design
-from sparsieve.papers.robust_l20.protocol import exact_rho, is_first_step, limit_path
-from sparsieve.papers.robust_l20.published import NonmonotoneAPG
+from sparsieve.papers.robust_l20.published import (
+    NonmonotoneAPG,
+    exact_rho,
+    is_first_step,
+    limit_path,
+)
 from sparsieve.penalties import row_norms
 from sparsieve.solvers import NmAPG
 from sparsieve.solvers.robust.problem import RobustRegression

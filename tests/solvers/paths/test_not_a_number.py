@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sparsieve.design import as_design
+from sparsieve.papers.baselines.rlsr import RescaledRegression
 from sparsieve.papers.baselines.solvers.published_rlsr import PublishedAlternation
-from sparsieve.papers.baselines.solvers.rlsr import RescaledRegression
 from sparsieve.papers.exclusive_l21.dual_newton import ProximalDualNewton
 from sparsieve.papers.exclusive_l21.published import ExclusiveALM
 from sparsieve.penalties.convex import L21, ExclusiveL21, SquaredL21

@@ -1,8 +1,8 @@
 """The experiments of the five papers, one file each."""
 
 from .base import Bench, Experiment, Preset
+from .numbers import published
 from .planning import Kind, Plan
-from .published import published
 from .records import Record, RecordError, read_record, save_record
 from .reproduce import (
     Reproduction,

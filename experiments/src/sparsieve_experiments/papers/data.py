@@ -9,8 +9,7 @@ from ..studies.exhibits import Exhibit
 from ..studies.sources import DatasetSpec
 from .base import Bench, printed_name
 from .claims import DATA_SETS, LARGEST_CLASS
-from .numbers import rounded
-from .published import published
+from .numbers import published, rounded
 
 _SIZES = ("n_samples", "n_features", "n_classes")
 

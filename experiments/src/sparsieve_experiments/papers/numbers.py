@@ -1,8 +1,10 @@
-"""Numbers as exhibits show them."""
+"""Numbers: the printed ones, and ours as exhibits show them."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -169,3 +171,53 @@ def difference(ours: float | None, printed: float | None) -> float | None:
 def share(wins: Sequence[bool]) -> str:
     """How often something holds, in words: "3 of 5"."""
     return f"{sum(wins)} of {len(wins)}"
+
+
+def published(table: str) -> list[dict]:
+    """The rows of a printed table; numbers are floats, empty cells None.
+
+    Parameters
+    ----------
+    table : str
+        "data_sets", "l20_table2", "l0mkl_tables4_5_6", "l0mkl_table7", "l0mpm_table2",
+        "l0mpm_tables3_5_6_7", "l0mpm_table4" or "l0mpm_synthetic".
+
+    Returns
+    -------
+    rows : list of dict
+
+    See Also
+    --------
+    sparsieve_experiments.papers.reproduce : Does the experiments.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.numbers import published
+    >>> published("l0mkl_table7")[0]["dataset"]
+    'ALLAML'
+    """
+    path = resources.files(__package__).joinpath("tables", f"{table}.csv")
+    with path.open(encoding="utf-8") as lines:
+        return [{name: _value(text) for name, text in row.items()} for row in csv.DictReader(lines)]
+
+
+def published_by(table: str, *names: str) -> dict[Any, dict]:
+    """The rows of a printed table by what some columns hold: a value, or a tuple of several.
+
+    Examples
+    --------
+    >>> from sparsieve_experiments.papers.numbers import published_by
+    >>> published_by("l0mkl_table7", "dataset")["ALLAML"]["dataset"]
+    'ALLAML'
+    """
+    return {
+        row[names[0]] if len(names) == 1 else tuple(row[name] for name in names): row
+        for row in published(table)
+    }
+
+
+def _value(text: str) -> str | float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparsieve.datasets import list_datasets
 
@@ -13,6 +16,64 @@ from .base import Preset, printed_name
 from .claims import DATA_SETS
 from .data import printed_sizes
 from .planning import Plan, plan_of
+
+if TYPE_CHECKING:
+    from .records import Record
+
+
+def kind_of(rows: Sequence[Mapping], name: str) -> str:
+    """How the values of a column are written: "int", "float", "text", or "json" for the others."""
+    values = [row[name] for row in rows if row.get(name) is not None]
+    if all(type(value) is int for value in values):
+        return "int"
+    if all(type(value) in (int, float) for value in values):
+        return "float"
+    if all(type(value) is str and value for value in values):
+        return "text"
+    return "json"
+
+
+def csv_table(names: Sequence[str], rows: Sequence[Mapping], kinds: Mapping[str, str]) -> str:
+    """The text of a CSV file."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(names)
+    for row in rows:
+        writer.writerow([_written(row.get(name), kinds[name]) for name in names])
+    return lines.getvalue()
+
+
+def _written(value: Any, kind: str) -> str:
+    if value is None:
+        return ""
+    if kind == "float":
+        return f"{value:.6g}"
+    return json.dumps(short(value)) if kind == "json" else str(value)
+
+
+def short(value: Any) -> Any:
+    """Six digits of every number, however deep: nobody reads more, and files stay small."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {name: short(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [short(part) for part in value]
+    return value
+
+
+def csv_rows(text: str, kinds: Mapping[str, str]) -> list[dict]:
+    """The rows of such a text."""
+    read: dict[str, Callable[[str], Any]] = {
+        "int": int,
+        "float": float,
+        "text": str,
+        "json": json.loads,
+    }
+    return [
+        {name: read[kinds[name]](value) if value else None for name, value in row.items()}
+        for row in csv.DictReader(io.StringIO(text))
+    ]
 
 
 class RecordError(ValueError):
@@ -170,3 +231,54 @@ def _of_sets(rows: Sequence[dict]) -> bool:
 
 def _beside(before: Sequence[dict], rows: Sequence[dict], sets: set[Any]) -> list[dict]:
     return [*(row for row in before if row["dataset"] not in sets), *rows]
+
+
+def with_full(record: Record, full: Record) -> Record:
+    """The record with the rows of the full level in the place of others of these data sets."""
+    fuller = {exhibit.name: exhibit for exhibit in full.reproduction.exhibits}
+    exhibits = []
+    levels: dict[str, tuple[str, ...]] = {}
+    behind: dict[str, tuple[str, ...]] = {}
+    for exhibit in record.reproduction.exhibits:
+        found = fuller.pop(exhibit.name, None)
+        if found is None:
+            exhibits.append(exhibit)
+        elif exhibit.name == DATA_SETS:
+            exhibits.append(replace(exhibit, rows=_at_hand(exhibit.rows, found.rows)))
+        else:
+            rows, rest = _fill(found.rows, exhibit.rows)
+            summary, _ = _fill(found.summary, exhibit.summary)
+            exhibits.append(
+                replace(found, rows=rows, summary=summary, codes={**exhibit.codes, **found.codes})
+            )
+            levels[exhibit.name] = (full.reproduction.level,)
+            if rest:
+                levels[exhibit.name] = (record.reproduction.level, full.reproduction.level)
+                behind[exhibit.name] = rest
+    levels |= dict.fromkeys(fuller, (full.reproduction.level,))  # what only the full level has
+    exhibits += fuller.values()
+    there = full.reproduction.missing
+    missing = {name: why for name, why in record.reproduction.missing.items() if name in there}
+    return replace(
+        record,
+        reproduction=replace(
+            record.reproduction, exhibits=exhibits, levels=levels, behind=behind, missing=missing
+        ),
+        remarks=[*record.remarks, *(r for r in full.remarks if r not in record.remarks)],
+        fuller=full,
+    )
+
+
+def _fill(rows: Sequence[dict], others: Sequence[dict]) -> tuple[list[dict], tuple[str, ...]]:
+    """Rows, and the other rows of other data sets; and what these are called."""
+    if not rows or "dataset" not in rows[0]:
+        return list(rows), ()
+    known = {row["dataset"] for row in rows}
+    rest = [row for row in others if row.get("dataset") not in known]
+    return [*rows, *rest], tuple(dict.fromkeys(row["dataset"] for row in rest))
+
+
+def _at_hand(rows: Sequence[dict], fuller: Sequence[dict]) -> list[dict]:
+    """The list of data sets, those included that only the full level had."""
+    there = {row["dataset"]: row for row in fuller if row.get("n_samples") is not None}
+    return [there.get(row["dataset"], row) if row.get("n_samples") is None else row for row in rows]

@@ -32,10 +32,18 @@ from .base import LEVELS, Preset
 from .claims import DATA_SETS
 from .planning import Plan, Times, computed_where, kinds_of
 from .record_code import Older, older_rows
-from .record_levels import with_full
 from .record_runs import RecordError as RecordError
-from .record_runs import Run, check_same_protocol, joined, tidy
-from .record_tables import csv_rows, csv_table, kind_of, short
+from .record_runs import (
+    Run,
+    check_same_protocol,
+    csv_rows,
+    csv_table,
+    joined,
+    kind_of,
+    short,
+    tidy,
+    with_full,
+)
 from .reproduce import Reproduction, find_preset
 
 FORMAT = 2

@@ -1,19 +1,24 @@
 """Which code a method is solved by, as a digest that only a change of what runs changes.
 
 From the class of a method every definition is followed that it names: functions, classes and
-constants of the packages that compute. Where these lie, what they import, and what is only said or
-shown (docstrings, comments, annotations, errors, warnings, pictures) is left away, so that a file
-may move and a sentence may change.
+constants of the packages that compute. Where these lie, what they import and are called, and what
+is only said or shown (docstrings, comments, annotations, errors, warnings, sentences, pictures) is
+left away, so that a file may move, and a name or a sentence may change. A name of the library
+stands as the number of its first place in its definition; where it means a definition, with a
+digest of that one, so that another function of the same form is another code.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 import sparsieve
 
@@ -77,12 +82,22 @@ class SolverCode:
             if any(name == away or name.startswith(f"{away}.") for away in ELSEWHERE):
                 del self._modules[name]
         self._read: dict[str, _Module] = {}
-        self._met: dict[_Place, tuple[list[str], set[_Place]]] = {}
+        self._met: dict[_Place, tuple[list[ast.stmt], set[_Place]]] = {}
+        self._names: dict[_Place, dict[str, set[_Place]]] = {}
 
     def digest(self, names: Iterable[str]) -> str:
         """Of all code behind classes or functions, which are given by their bare names."""
-        pieces = sorted(text for place in self.reached(names) for text in self._piece(place)[0])
-        return hashlib.sha256("\n".join(pieces).encode()).hexdigest()[:_DIGITS]
+        nodes = {place: self._piece(place)[0] for place in self.reached(names)}
+        own = {name for some in nodes.values() for node in some for name in _named_by(node)}
+        alone = {place: _hashed(_numbered(some, own, {})) for place, some in nodes.items()}
+        pieces = []
+        for place, some in nodes.items():
+            meant = {
+                name: " ".join(sorted(alone[one] for one in found))
+                for name, found in self._names[place].items()
+            }
+            pieces.append(_numbered(some, own, meant))
+        return _hashed(sorted(pieces))[:_DIGITS]
 
     def reached(self, names: Iterable[str]) -> set[_Place]:
         """The definitions that code behind these names consists of."""
@@ -112,8 +127,8 @@ class SolverCode:
             self._read[name] = _Module(name, self._modules[name])
         return self._read[name]
 
-    def _piece(self, place: _Place) -> tuple[list[str], set[_Place]]:
-        """A definition as text, and the definitions that it uses."""
+    def _piece(self, place: _Place) -> tuple[list[ast.stmt], set[_Place]]:
+        """A definition, and the definitions that it uses."""
         if place not in self._met:
             module = self._module(place.module)
             bare = [
@@ -121,16 +136,16 @@ class SolverCode:
                 for statement in map(_Bare().visit, module.defined[place.name])
                 if statement is not None
             ]
-            used: set[_Place] = set()
+            names = self._names[place] = defaultdict(set)
             for node in (node for statement in bare for node in ast.walk(statement)):
                 if isinstance(node, ast.Name):
-                    used.update(self._found(_Place(place.module, node.id)))
+                    names[node.id].update(self._found(_Place(place.module, node.id)))
                 elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
                     source = module.imported.get(node.value.id)
                     if source is not None:  # or it is an attribute of something else
                         whole = f"{source.module}.{source.name}".strip(".")
-                        used.update(self._found(_Place(whole, node.attr)))
-            self._met[place] = [_dumped(statement) for statement in bare], used
+                        names[node.attr].update(self._found(_Place(whole, node.attr)))
+            self._met[place] = bare, set().union(*names.values())
         return self._met[place]
 
     def _found(self, place: _Place) -> list[_Place]:
@@ -160,8 +175,7 @@ def code_now() -> SolverCode:
 
 
 def _module_name(file: Path) -> str:
-    parts = file.with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+    return ".".join(file.with_suffix("").parts).removesuffix(".__init__")
 
 
 def _source(node: ast.ImportFrom, package: str) -> str | None:
@@ -220,22 +234,59 @@ class _Bare(ast.NodeTransformer):
     def visit_Raise(self, node: ast.Raise) -> ast.AST:
         return ast.Raise()
 
-    def visit_Import(self, node: ast.Import) -> None:
+    def visit_Import(self, node: ast.AST) -> None:
         return None
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        return None
+    visit_ImportFrom = visit_Import
 
 
-def _dumped(value: object) -> str:
-    """A tree as text; what is empty is left away, for Python versions differ in it."""
-    if isinstance(value, list):
-        return f"[{','.join(map(_dumped, value))}]"
-    if not isinstance(value, ast.AST):
-        return repr(value)
-    fields = (f"{name}={_dumped(part)}" for name, part in ast.iter_fields(value) if _is_there(part))
-    return f"{type(value).__name__}({','.join(fields)})"
+# What a node of a kind calls a thing of the library.
+_NAMES = {
+    ast.FunctionDef: "name",
+    ast.ClassDef: "name",
+    ast.arg: "arg",
+    ast.keyword: "arg",
+    ast.Name: "id",
+    ast.Attribute: "attr",
+    ast.ExceptHandler: "name",
+}
 
 
-def _is_there(part: object) -> bool:
-    return part is not None and part != []
+def _named_by(statement: ast.stmt) -> Iterator[str]:
+    """The names that a definition gives: to itself, its arguments, fields and variables."""
+    for node in ast.walk(statement):
+        name = getattr(node, _NAMES.get(type(node), ""), None)
+        used = isinstance(node, ast.keyword) or isinstance(getattr(node, "ctx", None), ast.Load)
+        if name is not None and not used:
+            yield name
+
+
+def _numbered(statements: list[ast.stmt], own: set[str], meant: dict[str, str]) -> str:
+    """A definition as text, with numbers and digests for the names of the library."""
+    numbers: dict[str, str] = {}
+
+    def dumped(value: object) -> str:
+        if isinstance(value, list):
+            return f"[{','.join(map(dumped, value))}]"
+        if isinstance(value, str):  # a word is a setting, several are a sentence
+            return repr(value if len(value.split()) < 2 else "")
+        if not isinstance(value, ast.AST):
+            return repr(value)
+        named, fields = _NAMES.get(type(value)), []
+        for field, part in ast.iter_fields(value):
+            if part is None or part == []:
+                continue  # for Python versions differ in what is empty
+            # What arrays have as well is theirs.
+            theirs = field == "attr" and hasattr(np.ndarray, part)
+            if field == named and part in own and not theirs:
+                number = numbers.setdefault(part, f"#{len(numbers)}")
+                fields.append(f"{field}={number}{meant.get(part, '')}")
+            else:
+                fields.append(f"{field}={dumped(part)}")
+        return f"{type(value).__name__}({','.join(fields)})"
+
+    return dumped(statements)
+
+
+def _hashed(text: object) -> str:
+    return hashlib.sha256(str(text).encode()).hexdigest()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import product
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from scipy.stats import sem
@@ -200,11 +199,12 @@ def ranks_section(results: StudyResults) -> Section | None:
     text = []
     if _can_rank(main):
         test = friedman_nemenyi(main.scores)
+        groups = groups_alike(np.sort(test.ranks), test.critical_difference)
         where = f"{MODEL_WORDS[results.main_classifier]}, {at_k(results.main_k)}"
         text.append(
             f"Friedman's test ({where}, {len(main.datasets)} data sets): "
             f"{format_p_value(test.p_value)}; critical difference {test.critical_difference:.2f}; "
-            f"{plural(len(_groups(test)), 'group')} of methods without significant differences."
+            f"{plural(len(groups), 'group')} of methods without significant differences."
         )
         blocks.append(_pairs(main, where, results))
     return Section("Ranks", text, blocks)
@@ -355,7 +355,3 @@ def _pairs(table: ScoreTable, where: str, results: StudyResults) -> Table:
     ]
     note = "Differences above 0: the first has the lower error." * (not results.comparable)
     return Table(f"Pairs of methods: Wilcoxon's signed-rank test ({where})", columns, note)
-
-
-def _groups(test: Any) -> list[tuple[int, int]]:
-    return groups_alike(np.sort(test.ranks), test.critical_difference)

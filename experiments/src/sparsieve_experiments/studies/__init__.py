@@ -1,9 +1,9 @@
 """Resumable comparisons of many selectors on many data sets, kept in one SQLite file."""
 
-from .baseline import AllFeatures
 from .comparison import Gap, Standing, standings
 from .curves import study_curves
 from .kinds import StudyError
+from .names import AllFeatures
 from .results import ScoreTable, kept_rows, result_rows, score_table, summarise
 from .run import RunSummary, run_study
 from .selector_spec import SelectorSpec

@@ -41,7 +41,7 @@ def cluster_outcomes(client: Any, calls: Iterable, large: Sequence) -> Iterator[
     from distributed import CancelledError, KilledWorker
     from distributed.comm import CommClosedError
 
-    shared = {id(array): client.submit(_itself, array, pure=False) for array in large}
+    shared = {id(array): client.submit(np.asarray, array, pure=False) for array in large}
     waiting = iter(calls)
     under_way: dict[Any, str] = {}
     try:
@@ -78,10 +78,6 @@ def cluster_outcomes(client: Any, calls: Iterable, large: Sequence) -> Iterator[
             f"the connection to the Dask cluster was lost ({type(error).__name__}); what is "
             "finished is kept: start the cluster again and run the study again"
         ) from None
-
-
-def _itself(array: np.ndarray) -> np.ndarray:
-    return array
 
 
 def _finished(watch: Watch, futures: list[Any]) -> list[Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Container, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from sparsieve._checks import did_you_mean
@@ -103,8 +106,31 @@ def check_known(content: Mapping[str, Any], cls: type, what: str) -> None:
     known = [field.name for field in fields(cls) if field.name != "allow_import"]
     for name in content:
         if name not in known:
-            raise StudyError(f"{what} has no setting {name!r}{_hint(name, known)}")
+            hint = did_you_mean(name, known, 0.5) or f"; it may be {', '.join(known)}"
+            raise StudyError(f"{what} has no setting {name!r}{hint}")
 
 
-def _hint(name: str, known: list[str]) -> str:
-    return did_you_mean(name, known, 0.5) or f"; it may be {', '.join(known)}"
+MAX_BYTES = 2**22
+# The time of Python's parser grows with the square of the depth of a dotted key: a key of 100 kB
+# would take a minute. Keys of a study are three deep.
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+"""
+_DEEP = re.compile(rf"(?<![\w-])(?:{_PART}\.[ \t]*+){{50}}")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """What a TOML file holds, or a sentence that says why it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise ValueError(f"it is larger than {MAX_BYTES >> 20} MiB, which no study is")
+        text = content.decode("utf-8").replace("\r\n", "\n")
+        if _DEEP.search(text):
+            raise RecursionError
+        return tomllib.loads(text)
+    except FileNotFoundError:
+        raise StudyError(f"file {path} does not exist") from None
+    except RecursionError:
+        raise StudyError(f"{path} cannot be read as TOML: it is nested too deeply") from None
+    except (OSError, ValueError) as error:
+        raise StudyError(f"{path} cannot be read as TOML: {error}") from None

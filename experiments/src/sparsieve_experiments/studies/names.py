@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import importlib
 import re
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sparsieve.selectors.base import BaseSelector, FeatureScores, TrainingData
 
 from .kinds import StudyError, shortened
 
@@ -15,8 +20,6 @@ _ELSEWHERE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 def selector_class(name: str) -> type:
     """The class behind the name of a selector of this package."""
     from sparsieve.registry import all_selectors
-
-    from .baseline import AllFeatures
 
     return AllFeatures if name == ALL_FEATURES else all_selectors()[name]
 
@@ -71,3 +74,35 @@ def class_name(name: str) -> str:
         )
     except ValueError as error:
         raise StudyError(str(error)) from None
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AllFeatures(BaseSelector):
+    """Keep every feature, whatever number is asked for.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "all" or None, default=None
+        Taken so that it can stand where a selector does; all features are kept.
+
+    See Also
+    --------
+    sparsieve_experiments.studies.Study : What to compare.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve_experiments.studies import AllFeatures
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AllFeatures().fit(X, y).at(3).transform(X).shape
+    (178, 13)
+    """
+
+    _score_meaning: ClassVar[str] = "Zero for every feature: nothing is judged."
+
+    def _fit(self, data: TrainingData) -> FeatureScores:
+        n_features = data.design.shape[1]
+        return FeatureScores(np.zeros(n_features), n_features)
+
+    def _set_support(self) -> None:
+        self.support_ = np.ones(len(self.ranking_), dtype=bool)

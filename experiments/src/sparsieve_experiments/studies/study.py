@@ -27,11 +27,10 @@ from sparsieve.scoring.protocol import (
 from sparsieve.scoring.scorers import Score, able_models, check_models, resolve_scores
 
 from .guest_code import code_of
-from .kinds import StudyError, check_kinds, check_known, shortened
+from .kinds import StudyError, check_kinds, check_known, read_toml, shortened
 from .selector_spec import SelectorSpec
 from .sources import DatasetSpec, StudyData
 from .store_reader import FORMAT
-from .toml import read_toml
 from .wrapped import CHOOSES_COUNT, built, why_not
 
 _MAX_CELLS = 1_000_000

@@ -35,7 +35,6 @@ largest correlation with the residual, or where the objective, which is never ne
 negligible. The published iteration has none: it stops where its objective hardly changes.
 """
 
-from .l0_mkl import L0MKLSelector
-from .mik_fs import MIKFSSelector
+from .selectors import L0MKLSelector, MIKFSSelector
 
 __all__ = ["L0MKLSelector", "MIKFSSelector"]

@@ -24,7 +24,7 @@ from ..._saved import Floats, Ints, Savable
 if TYPE_CHECKING:
     from ...penalties.concave import Surrogate
     from .alternating_dca import MKLModel
-    from .kernels.bank import KernelBank
+    from .bank import KernelBank
 
 EPOCHS = 5  # of coordinate descent, between Newton steps
 # Most times that features enter the working set; a handful is usual.
@@ -245,7 +245,7 @@ def solve_weights(
 
     Stops when no entry of the projected gradient exceeds ``tol``. Returns (d, b, residual).
     """
-    from ._weight_kernels import reduce_weights, weight_epochs
+    from ._kernels import reduce_weights, weight_epochs
 
     falling = np.flatnonzero(linear < 0) if np.isinf(bound) else ()
     if len(falling) and (P[falling] >= 0).all(axis=1).any():

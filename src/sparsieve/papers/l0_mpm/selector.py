@@ -16,13 +16,11 @@ from ...solvers.base import Result
 from ...solvers.published import MinimaxDC
 from ...solvers.settings import ExactMinimax, SolverSettings, SurrogateDescent
 from .base import LevelSelector
-from .solvers.best_subset import MAX_FEATURES, BestSubset
 from .solvers.column_generation import ConeFailure, InfeasibleError
-from .solvers.hyperplane import Hyperplane
-from .solvers.l0_mpm import L0MPM
+from .solvers.l0_mpm import L0MPM, MAX_FEATURES, BestSubset
 from .solvers.mpm import MPM
-from .solvers.problem import Minimax
-from .solvers.published_l0mpm import PublishedL0MPM
+from .solvers.problem import Hyperplane, Minimax
+from .solvers.published import PublishedL0MPM
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,7 +13,7 @@ from ..._saved import Floats, Ints, Maybe, SparseFloats
 from ...design import SparseDesign
 from ...selectors.base import TrainingData
 from ...selectors.margins import MarginPredictions
-from .tasks import check_real_or_name
+from .base import check_real_or_name
 
 KERNELS = ("linear", "poly", "rbf", "sigmoid", "laplacian")
 

@@ -85,7 +85,7 @@ class GreedyExchange:
         """Supports of 0 to k features; with a ``start`` its last support is exchanged alone."""
         few = problem.design.shape[0] <= ONE_THREAD_MAX_SAMPLES
         with own_passes(problem.design) if few else nullcontext():
-            search = self._search(problem)
+            search = SupportSearch(problem, self.max_rounds)
             if start is None:
                 return search.path(callback)
             known = start.solution.path
@@ -93,9 +93,6 @@ class GreedyExchange:
             path = Path([*known.supports[:-1], best.features])
             solution = SupportPath(path, correlations)
             return Result(solution, best.objective, 0.0, len(path), True, [best.objective])
-
-    def _search(self, problem: RobustRegression) -> SupportSearch:
-        return SupportSearch(problem, self.max_rounds)
 
 
 def filled_support(problem: RobustRegression, features: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from ...solvers.base import Path, Result
 from ...solvers.robust.irls import ReweightedLeastSquares
 from ...solvers.settings import IRLS, NmAPG, RobustGreedySearch, SolverSettings
 from .greedy import GreedyExchange, SupportPath
-from .protocol import chosen_rho, is_first_step, limit_path, nmapg, over_limits
+from .published import chosen_rho, is_first_step, limit_path, nmapg, over_limits
 
 DEFAULT_SHARE = 0.5
 # Where lam decides: the first length of a path to try, and how far to look for features that

@@ -23,7 +23,7 @@ from scipy.linalg import lapack
 from ..._numba import PART, VIEWS, compiled
 from ...penalties import ExclusiveL21, row_norms
 from ...penalties._row_kernels import soften_jointly
-from ..engines.group_products import conjugate_gradients
+from ..engines.conjugate_gradients import conjugate_gradients
 
 # Relative accuracy of the Newton equations, and the most conjugate gradient steps spent on them.
 CG_FORCING_TERM, CG_MAX_ITER = 0.4, 10

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..engines.group_products import conjugate_gradients
+from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import Expansion
 from .quadratic_model import solve_semidefinite

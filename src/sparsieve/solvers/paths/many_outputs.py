@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..engines.group_products import conjugate_gradients
+from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import usual_length
 from .free import common_part, minimise_free

@@ -25,7 +25,7 @@ from scipy.linalg import cho_solve
 from ...design import own_passes
 from ...penalties import row_norms
 from ..base import Callback, Event, Result, relative
-from ..engines.group_products import conjugate_gradients
+from ..engines.conjugate_gradients import conjugate_gradients
 from .problem import BestSoFar, RobustRegression, RobustSolution, orthonormal_basis
 from .weighted_gram import EXACT_DIAGONAL_MAX_SAMPLES, ReweightedSystem, SparseColumns, cholesky
 

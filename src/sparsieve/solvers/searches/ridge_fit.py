@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engines.group_products import conjugate_gradients
+from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.cox import CANCELLED, Cox
 from ..losses.expansion import CompiledExpansion, space_for_terms, usual_length

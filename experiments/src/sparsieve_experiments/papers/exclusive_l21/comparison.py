@@ -13,8 +13,7 @@ from ..base import Bench, printed_name
 from ..declared import exhibit
 from ..numbers import grouped, mean, mean_rows
 from ..splits import standardised_parts
-from .data import loaded
-from .methods import FACTS, METHODS, choose
+from .methods import FACTS, METHODS, choose, loaded
 
 N_FOLDS = 5
 

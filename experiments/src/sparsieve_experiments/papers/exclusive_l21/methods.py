@@ -6,13 +6,28 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
+from sparsieve.datasets import load_dataset
 from sparsieve.filters import FStatisticSelector, MRMRSelector, ReliefFSelector
 from sparsieve.papers.exclusive_l21.exclusive_lasso import ExclusiveLassoSelector
 from sparsieve.papers.exclusive_l21.selector import ExclusiveL21Selector
 
-from .data import centred_indicators
+
+def loaded(name: str):
+    """(X, class codes, number of classes), X dense."""
+    data = load_dataset(name)
+    X = data["X"].toarray() if sparse.issparse(data["X"]) else data["X"]
+    classes, codes = np.unique(data["y"], return_inverse=True)
+    return np.asarray(X, dtype=np.float64), codes, len(classes)
+
+
+def centred_indicators(codes, n_classes: int) -> np.ndarray:
+    """One column per class, centred."""
+    Y = np.eye(n_classes)[codes]
+    return Y - Y.mean(axis=0)
+
 
 FILTERS = {
     "F-statistic": FStatisticSelector(),

@@ -9,8 +9,16 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..declared import exhibit
 from ..numbers import grouped, mean, rounded, with_deviation
-from .choices import FIT, INNER_CV, Choice, choose, fit_of, sources
-from .plan import kernel_parameters, printed_parameters
+from .choices import (
+    FIT,
+    INNER_CV,
+    Choice,
+    choose,
+    fit_of,
+    kernel_parameters,
+    printed_parameters,
+    sources,
+)
 from .work import BY_MARGIN, BY_WEIGHT, follow, keep_by_rules, norm, try_parameters
 
 # What replaces the parameters that Table 7 prints; a theta up to 1 is the plain l1 norm.

@@ -15,8 +15,8 @@ from sklearn.metrics import f1_score
 from sparsieve.datasets import load_dataset
 from sparsieve.datasets.load import Dataset
 from sparsieve.papers import ExactPenaltySVMSelector, L0MKLSelector, L0SVMSelector, MIKFSSelector
+from sparsieve.papers.l0_mkl.bank import KernelBank
 from sparsieve.papers.l0_mkl.kernel_weights import UnboundedObjectiveError
-from sparsieve.papers.l0_mkl.kernels import KernelBank
 from sparsieve.scoring.folds import each_fold
 from sparsieve.scoring.protocol import Folds, Split
 

@@ -11,11 +11,18 @@ from ...studies.exhibits import Exhibit
 from ..base import Bench
 from ..data import data_table
 from ..declared import exhibit
-from ..numbers import difference, grouped, mean, mean_rows, picked, rounded, with_deviation
-from ..published import published_by
-from .settings import PRINTED_DELTA, alpha_of, draws, machine, sets
-from .synthetic import three_machines
-from .work import descend, try_linear
+from ..numbers import (
+    difference,
+    grouped,
+    mean,
+    mean_rows,
+    picked,
+    published_by,
+    rounded,
+    with_deviation,
+)
+from .figures import three_machines
+from .work import PRINTED_DELTA, alpha_of, descend, draws, machine, sets, try_linear
 
 # Machine, level, and how a row calls it. The last levels are the printed ones.
 MACHINES: tuple[tuple[str, list | None, str], ...] = (

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ...studies.exhibits import Exhibit
 from ..claims import Judged, Rows
 from ..numbers import grouped
-from .plan import BASELINE
 from .sensitivity import REMOVES
+from .work import BASELINE
 
 FAST, SLOW = ("RFS", "RPMFS", "AHIHT"), ("RLSR", "ESFS", "HIHT")
 SENSITIVE_LAM = 0.01  # up to it, the paper says, lambda changes nothing

@@ -14,11 +14,21 @@ from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench, printed_name
 from ..declared import exhibit
-from ..numbers import grouped, mean, rounded, with_deviation
-from ..published import published_by
-from ..scored import like_a_study
-from .plan import BASELINE, CLASSIFIERS, OURS, Method, data_sets, methods, percent
-from .work import SEED, nested_choice, protocol, scored_homotopy
+from ..numbers import grouped, mean, published_by, rounded, with_deviation
+from ..splits import like_a_study
+from .work import (
+    BASELINE,
+    CLASSIFIERS,
+    OURS,
+    SEED,
+    Method,
+    data_sets,
+    methods,
+    nested_choice,
+    percent,
+    protocol,
+    scored_homotopy,
+)
 
 FIGURES = {"5nn": "Figure 2", "softmax": "Figure 3"}
 

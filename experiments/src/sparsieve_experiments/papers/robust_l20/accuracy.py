@@ -1,4 +1,4 @@
-"""Figures 2 and 3: accuracy of nearest neighbours and linear SVM over the number of features."""
+"""Figures 1 to 3: how redundant the selected features are, and how well others predict by them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...studies.exhibits import Exhibit
 from ...studies.selector_spec import SelectorSpec
 from ..base import Bench
 from ..declared import exhibit
-from ..numbers import rounded
+from ..numbers import grouped, rounded
 from .scoring import FILTERS, OURS, PerK, mean_scores
 
 ALGORITHM_2 = {"gamma": 0.1, "warm_start": True}
@@ -46,3 +46,34 @@ def _row(mean: dict) -> dict:
         "standard_error": rounded(None if sd is None else 100 * sd / mean["n_splits"] ** 0.5, 3),
         "splits": mean["n_splits"],
     }
+
+
+FIXED_NMAPG = PerK("nmAPG", "nmAPG", {"gamma": 1.0, "mu": 0.01, "rho": 0.01, "max_iter": 1000})
+RFS = "RFS (lowest over gamma)"
+MEASURES = ("redundancy_signed", "redundancy_absolute")
+
+
+def redundancy_figure(bench: Bench) -> Iterator[Exhibit]:
+    """Figure 1."""
+    sets = bench.scale.redundancy_sets
+    means = mean_scores(bench, "redundancy", sets, _rfs_of_each, [FIXED_NMAPG, TOP_K], ["1nn"])
+    for mean in means:
+        mean["method"] = RFS if mean["selector"].startswith("RFS") else mean["selector"]
+    order = [FIXED_NMAPG.label, RFS, TOP_K.label, *(spec.label for spec in FILTERS), OURS]
+    means.sort(key=lambda mean: order.index(mean["method"]))
+    rows = [
+        {
+            "dataset": dataset,
+            "method": method,
+            "k": k,
+            # Of RFS the lowest over gamma, separately for both measures.
+            **{name: rounded(min(mean[name] for mean in same)) for name in MEASURES},
+            "runs": same[0]["n_splits"],
+        }
+        for (dataset, method, k), same in grouped(means, "dataset", "method", "k").items()
+    ]
+    yield exhibit(__package__, "Figure 1", rows)
+
+
+def _rfs_of_each(gammas: Sequence[float]) -> list[SelectorSpec]:
+    return [SelectorSpec("RFSSelector", {"alpha": g}, label=f"RFS gamma={g}") for g in gammas]

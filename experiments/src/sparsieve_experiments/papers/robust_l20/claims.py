@@ -10,8 +10,8 @@ from ...studies.exhibits import Exhibit
 from ..claims import HELD, Judged, NotComparable, Rows
 from ..numbers import grouped
 from .accuracy import NMAPG, TOP_K
-from .convergence import FIRST, SECOND
 from .scoring import OURS
+from .solutions import FIRST, SECOND
 
 PLACE = ("dataset", "method")
 FEWEST_KS = 10  # values of K that a curve needs to be called steady

@@ -15,8 +15,7 @@ import numpy as np
 
 from sparsieve.design import as_design
 from sparsieve.papers.baselines.solvers.top_k_alm import TopKLagrangian
-from sparsieve.papers.robust_l20.protocol import nmapg, over_limits
-from sparsieve.papers.robust_l20.published import NonmonotoneAPG
+from sparsieve.papers.robust_l20.published import NonmonotoneAPG, nmapg, over_limits
 from sparsieve.penalties import row_norms
 from sparsieve.penalties.concave import largest
 from sparsieve.scoring.engine import score_columns

@@ -14,8 +14,7 @@ from ...studies.results import summarise
 from ...studies.selector_spec import SelectorSpec
 from ...studies.study import Study
 from ..base import Bench
-from ..scored import like_a_study
-from ..splits import protocol_from
+from ..splits import like_a_study, protocol_from
 from .methods import score_per_k
 from .together import Together
 

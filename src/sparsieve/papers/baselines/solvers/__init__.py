@@ -30,19 +30,11 @@ and every convex step of the models that count features:
 
 Norms of rows
 -------------
-``top_k_iht.TopKIHT``
-    Normalised iterative hard thresholding and hard thresholding pursuit for a limit on the number
-    of rows: ESFSSelector. Stops when no step lowers the objective; no certificate.
-``rlsr.RescaledRegression``
-    The squared l2,1 norm as an l2,1 problem whose strength is a root of one variable:
-    RLSRSelector. Certificate: the duality gap of the squared problem.
-    ``published_rlsr.PublishedAlternation`` is the alternation as printed; it reports the gap.
 ``top_k_alm.TopKLagrangian``
     The augmented Lagrangian of Cai, Nie and Huang (2013): RPMFSSelector. No certificate: the
     agreement of the copies of W.
-``udfs.ReweightedEigenvectors``
-    Eigenvectors of M + alpha D, reweighted (Yang et al., 2011), on
-    :class:`~.udfs.LocalDiscriminants`: UDFSSelector. Certificate: the stationarity residual.
+``published_rlsr.PublishedAlternation``
+    The alternation of RLSR as printed; it reports the gap. Our solver is beside its selector.
 
 Samples and kernels
 -------------------
@@ -50,7 +42,6 @@ Samples and kernels
     1/2 ||L - sum_k a_k K_k||^2 + strength sum_k a_k over a >= 0 for centred kernels:
     HSICLassoSelector. The homotopy method gives the exact path, certified by the largest violation
     of its optimality conditions.
-``neighbours``, ``path_energy``
-    Which samples are near each other (LaplacianScoreSelector), and sums over paths of features
-    (InfFSSelector).
+
+Methods whose engine serves nothing else have it in their own file.
 """

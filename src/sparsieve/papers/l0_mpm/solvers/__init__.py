@@ -24,15 +24,15 @@ The algorithms
 ``l1_mpm.L1MPM`` and ``ratio_mpm.SMPM``
     Column generation: second-order cone programs (``cones``, by Clarabel) on a working set of
     features, which grows by reduced costs; Newton's method polishes once the support is known
-    (``polish``). What the next run starts from is part of the hyperplane.
+    (``column_generation``). What the next run starts from is part of the hyperplane.
 ``l0_mpm.L0MPM``
     The DC algorithm on the surrogate, whose steps are L1-MPMs with changing costs.
-``best_subset.BestSubset``
+``l0_mpm.BestSubset``
     Leaps and bounds (Furnival and Wilson 1974) for up to 30 features (:class:`ExactMinimax`).
-``published_l0mpm.PublishedL0MPM``
+``published.PublishedL0MPM``
     The DC algorithm with the steps of the paper, which differ from those of ``L0MPM`` where a
     weight changes its sign.
-``published_smpm.PublishedSMPM``
+``published.PublishedSMPM``
     The fractional program of S-MPM by quadratic interpolation over parametric programs, as it was
     published.
 

@@ -23,13 +23,12 @@ from .column_generation import (
     final_weights,
     monotone_trace,
     noise,
+    polish_weighted_l1,
     quotient,
     with_ridge,
 )
 from .cones import Columns, PrimalDual, solve_weighted_l1
-from .hyperplane import Hyperplane, achieved_accuracy, class_norms
-from .polish import polish_weighted_l1
-from .problem import Minimax
+from .problem import Hyperplane, Minimax, achieved_accuracy, class_norms
 
 POLISHED_TOL = 1e-12  # of restricted programs after Newton's method
 MAX_INFEASIBLE_ROUNDS = 1000  # before a feasible point is found, whatever max_iter says

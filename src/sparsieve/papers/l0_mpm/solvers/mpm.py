@@ -19,9 +19,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ....solvers.base import Callback, Result
 from .cones import Columns, solve_ratio
-from .hyperplane import Hyperplane, spreads, worst_case_accuracy
 from .moments import TwoClassMoments
-from .problem import Minimax
+from .problem import Hyperplane, Minimax, spreads, worst_case_accuracy
 
 GAP_TARGET_SHARE = 1e-3  # of the tolerance: Newton's method gets there in one more step
 CONE_TOL = 1e-9

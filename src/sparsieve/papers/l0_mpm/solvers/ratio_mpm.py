@@ -24,10 +24,9 @@ from .column_generation import (
     with_ridge,
 )
 from .cones import Columns, PrimalDual, solve_ratio
-from .hyperplane import Hyperplane, balanced_plane, class_norms
 from .moments import TwoClassMoments
 from .mpm import newton_polish
-from .problem import Minimax
+from .problem import Hyperplane, Minimax, balanced_plane, class_norms
 
 TIGHTEN_GAP = 1e-2  # relative gap below which the support is likely known
 # The objective counts spreads per distance: below this it is as good as zero.

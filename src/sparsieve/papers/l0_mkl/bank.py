@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 from numpy.polynomial.chebyshev import chebval
 
-from ...._saved import Floats, Savable
-from .functions import CombinedKernel, Expansion, FactoredKernels, FeatureKernel, expand
+from ..._saved import Floats, Savable
+from .kernels import CombinedKernel, Expansion, FactoredKernels, FeatureKernel, expand
 
 # Kernel matrices are evaluated in blocks of about this many bytes.
 BLOCK_BYTES = 1 << 22
@@ -91,7 +91,7 @@ class KernelBank(Savable):
             place[features] = np.arange(len(features))
         out = np.empty((int((place >= 0).sum()), self.n_samples))
         if self._groups:
-            from ._apply_kernels import apply_expansion
+            from ._kernels import apply_expansion
 
             for expansion, members in self._groups:
                 members = members[place[members] >= 0]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ...._saved import Savable
+from ..._saved import Savable
 
 
 class FeatureKernel(ABC):
