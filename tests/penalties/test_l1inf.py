@@ -38,7 +38,7 @@ def test_prox_is_the_best_of_all_cuts(row, step):
     st.sampled_from([1e-12, 0.1, 1 / 3, 1.0, 2.0, 1e9]),
 )
 def test_the_compiled_sweep_cuts_at_the_same_level(row, alpha):
-    from sparsieve.solvers.paths.entry_newton import cut_row_epochs
+    from sparsieve.solvers.paths._block_cd_kernels import cut_row_epochs
 
     v = np.array(row)
     W, R = np.zeros((1, len(v))), v[:, None].copy()  # one sample, one feature of norm one

@@ -134,7 +134,7 @@ def test_newton_lowers_the_objective_to_the_optimum_of_its_rows():
 
 
 def test_no_exclusive_part_is_compiled_as_a_part_of_zero(rng):
-    from sparsieve.solvers.paths.entry_newton import PENDING, gram_epochs
+    from sparsieve.solvers.paths._block_cd_kernels import PENDING, gram_epochs
 
     X, Y = rng.standard_normal((30, 12)), rng.standard_normal((30, 3))
     results = []

@@ -180,7 +180,7 @@ def _sweep(state: GramModel, Q: np.ndarray, alpha: float, beta: float, count: in
 
 
 def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
-    from .entry_newton import PENDING, gram_epochs, subtract_rows
+    from ._block_cd_kernels import PENDING, gram_epochs, subtract_rows
 
     n_outputs = W.shape[1]
     rows, deltas = np.zeros(PENDING, dtype=np.int64), np.zeros((PENDING, n_outputs))
@@ -193,7 +193,7 @@ def _epochs(gram, W, Q, alpha: float, beta: float, n_epochs: int) -> None:
 
 def _subtract(gram, Q, rows, deltas) -> None:
     """Q -= deltas' gram[rows], without copying the rows."""
-    from .entry_newton import PENDING, subtract_rows
+    from ._block_cd_kernels import PENDING, subtract_rows
 
     count = len(rows)
     padded = count + -count % PENDING
@@ -281,7 +281,7 @@ class CutRowsModel(RowsModel):
             self.W = before
 
     def descend(self, penalty: Any, share: float, max_sweeps: int) -> tuple[int, float]:
-        from .entry_newton import cut_row_epochs
+        from ._block_cd_kernels import cut_row_epochs
 
         scratch = np.empty(self.W.shape[1])
         data = self.columns.T, self.norms

@@ -281,7 +281,7 @@ class PackedColumns(TurnedColumns):
         pass
 
     def _inner_products(self, index: np.ndarray) -> np.ndarray:
-        from .entry_newton import fill_products
+        from ._block_cd_kernels import fill_products
 
         found, spread = np.empty((*index.shape, index.shape[1])), np.zeros(self.n_samples)
         fill_products(self._ends, self._samples, self.matrix.data, index, spread, found)
