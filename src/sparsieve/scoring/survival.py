@@ -9,38 +9,8 @@ import numpy as np
 from scipy.stats import chi2, norm
 
 from .._checks import check_choice, check_real
-from .._numba import VIEWS, compiled
 from ..validation.survival import Survival, as_survival, asked_times, survival_parts
 from .metrics import SURVIVAL_METRICS
-
-
-@compiled(nogil=True, **VIEWS)
-def count_smaller(ranks, stops, asked, tree, below, equal):
-    """Count, of the first ``stops[q]`` ranks, those below ``asked[q]`` and those equal to it.
-
-    ``stops`` rise. ``tree`` has one zero more than there are different ranks: a binary indexed
-    tree, so that a count takes a logarithm of their number.
-    """
-    done = 0
-    for q in range(len(stops)):
-        while done < stops[q]:
-            place = ranks[done] + 1
-            while place < len(tree):
-                tree[place] += 1
-                place += place & -place
-            done += 1
-        below[q] = _prefix_sum(tree, asked[q])
-        equal[q] = _prefix_sum(tree, asked[q] + 1) - below[q]
-
-
-@compiled(nogil=True, no_cpython_wrapper=True, **VIEWS)
-def _prefix_sum(tree, place):
-    total = 0
-    while place > 0:
-        total += tree[place]
-        place -= place & -place
-    return total
-
 
 RISK_NAMES = ("low risk", "medium risk", "high risk")
 
@@ -380,6 +350,8 @@ def _pairs(time, event, entry, risk, weights) -> tuple[float, float]:
 
 def _count_pairs(keys, above, ranks, asked, n_ranks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of the samples whose key is above that of a query: how many ranks are below, equal; all."""
+    from ._pair_kernels import count_smaller
+
     order = np.argsort(-keys, kind="stable")
     stops = np.searchsorted(-keys[order], -above, side="left")
     queries = np.argsort(stops, kind="stable")
