@@ -11,8 +11,8 @@ from sparsieve.design.views import Scaled
 from sparsieve.penalties.convex import L21
 from sparsieve.solvers.base import LeastSquares
 from sparsieve.solvers.engines.group_products import group_ranks
+from sparsieve.solvers.paths._group_cd_kernels import block_norm
 from sparsieve.solvers.paths.block_cd import GroupL21
-from sparsieve.solvers.paths.group_descent import block_norm
 
 
 def problem(seed, n, sizes, n_outputs, overlap=False):
