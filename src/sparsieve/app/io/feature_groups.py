@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ..._checks import format_names, suggestion
@@ -13,13 +13,12 @@ _COLUMNS = ("feature", "group")
 
 
 def read_feature_groups(
-    path: Path, feature_names: Sequence[str], made: Mapping[str, Sequence[str]] | None = None
+    path: Path, feature_names: Sequence[str], made: Collection[str] = ()
 ) -> dict[str, list[str]]:
     r"""Features by group, from a .csv or .tsv file with the columns feature and group.
 
     A feature of several groups has a row for each of them; features that are not listed stand
-    alone. A text column stands for the columns that were ``made`` of it, which are a group of
-    their own where it is not listed.
+    alone. Columns of text that others were ``made`` of may be listed too.
 
     Examples
     --------
@@ -54,11 +53,7 @@ def read_feature_groups(
             raise DataError(f"line {number} of {path.name} has no feature or no group; fill it in")
         feature, group = (row[j].strip() for j in places)
         found.setdefault(group, []).append(feature)
-    known, made = set(feature_names), made or {}
-    found = {
-        group: [column for name in names for column in made.get(name, (name,))]
-        for group, names in found.items()
-    }
+    known = {*feature_names, *made}
     unknown = [name for names in found.values() for name in names if name not in known]
     if unknown:
         hint = suggestion(unknown[0], [*made, *feature_names], "its features are")
@@ -68,6 +63,4 @@ def read_feature_groups(
         )
     if not found:
         raise DataError(f"{path.name} has no groups below its first line")
-    listed_ = {name for names in found.values() for name in names}
-    alone = {name: list(some) for name, some in made.items() if not listed_ & set(some)}
-    return found | {name: some for name, some in alone.items() if name not in found}
+    return found
