@@ -49,7 +49,7 @@ def test_a_slow_computer_gets_the_same_log_rank_test(monkeypatch):
     X = rng.normal(size=(60, 4))
     y = as_survival((rng.exponential(np.exp(-X[:, 0])), rng.random(60) < 0.7))
     kept = SelectedData.from_selector(LikelihoodForwardSelector(1, task="survival").fit(X, y), X, y)
-    monkeypatch.setattr("sparsieve.app.report.survival._BY_SIZE", ((np.inf, 19),))
+    monkeypatch.setattr("sparsieve.app.report.survival._SHUFFLES", 19)
     found = held_out_survival(kept, X, n_folds=2)
     ticks = itertools.count(0.0, 1000.0)
     monkeypatch.setattr(_clock, "clock", lambda: next(ticks))
@@ -61,5 +61,6 @@ def test_a_slow_computer_gets_the_same_log_rank_test(monkeypatch):
 def test_the_size_of_the_work_decides_the_log_rank_test():
     default, wide = LikelihoodForwardSelector(), np.zeros((100, 20_000))
     assert default_n_shuffles(default, wide[:, :200], 5, 10) == 39
-    assert default_n_shuffles(default, wide, 5, 5) == 19
+    assert default_n_shuffles(default, wide, 5, 5, n_searched=625) == 25
+    assert default_n_shuffles(default, wide, 5, 5) == 0
     assert default_n_shuffles(HSICLassoSelector(), wide, 5, 5) == 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sparsieve.app.cli.errors import ExitCode, UsageError
-from sparsieve.app.cli.live import live
+from sparsieve.app.cli.live import live, progress
 from sparsieve.app.cli.options import (
     AsJson,
     Debug,
@@ -30,7 +30,6 @@ from sparsieve.app.cli.output import (
     export_files,
     print_json,
     print_rows,
-    progress,
     say,
 )
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import partial
 from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from .errors import UsageError
 from .help import SELDOM
+
+if TYPE_CHECKING:  # loading it takes a while
+    from ..io import Table
 
 
 def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
@@ -255,3 +259,8 @@ def as_options(sentence: str) -> str:
     for parameter, option in _AS_OPTIONS:
         sentence = sentence.replace(parameter, option)
     return sentence
+
+
+def about_target(sentence: str, table: Table) -> str:
+    """The same, and about the column of the target."""
+    return re.sub("^y holds", f"{table.target_name} holds", as_options(sentence))

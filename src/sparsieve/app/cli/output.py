@@ -8,11 +8,13 @@ import shlex
 import shutil
 import sys
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from ..._checks import warning_sentences
 from ..._text import visible
 from .errors import UsageError
 
@@ -136,18 +138,13 @@ def in_lines(sentence: str, stream: TextIO) -> str:
 
 
 @contextmanager
-def progress(message: str, *, quiet: bool = False) -> Iterator[None]:
-    """Show a spinner with the elapsed time on stderr, if that is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(message, total=None)
-        yield
+def collect_warnings() -> Iterator[list[str]]:
+    """What users are warned of inside, as sentences; warnings for developers are left out."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield said
+    said += warning_sentences([one for one in caught if issubclass(one.category, UserWarning)])
 
 
 _FRAME = 3  # characters of a column beside its text; one more for the whole table

@@ -13,8 +13,9 @@ from ..io import DataError, Table
 from ..io.read import ENCODES_TEXT, read_table
 from ..io.text import full_suffix
 from .errors import UsageError
+from .live import progress
 from .options import as_options
-from .output import progress, say
+from .output import say
 
 
 def load_model(path: Path) -> SavedSelection:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from .errors import UsageError, without_python
+from .live import progress
 from .options import (
     CommentOption,
     EncodingOption,
@@ -28,7 +29,7 @@ from .options import (
     of_table,
     seldom,
 )
-from .output import progress, say
+from .output import say
 
 if TYPE_CHECKING:
     from ..io import Table
@@ -211,9 +212,10 @@ class Reading:
 
         ``columns`` are further arguments of ``read_table``, or take the place of options.
         """
-        from ...validation.written import MAX_CATEGORIES, MAX_MISSING
-        from ..io.errors import TargetNeededError
-        from ..io.read import read_table
+        with progress("Loading", quiet=quiet):
+            from ...validation.written import MAX_CATEGORIES, MAX_MISSING
+            from ..io.errors import TargetNeededError
+            from ..io.read import read_table
 
         options = asdict(self) | {"drop": self.drop or ()} | columns
         del options["form"]

@@ -12,6 +12,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ..._checks import check_choice, warn_user
 from ..._sklearn import check_method_params
 from ..._text import listed_names, plural
+from ...meta.progress import Pace
 from ...meta.rules import RULES, CountCurve, in_force
 from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ...preprocessing.encoding import for_made_columns
@@ -43,6 +44,7 @@ from .result import Comparison
 
 ALL_SAMPLES = -1  # instead of the number of a split
 NO_FEATURES = 0  # features that a guess is made from
+_FASTER = "fewer methods or numbers in ks, n_repeats=1 or n_jobs=-1 make it faster"
 
 
 def compare(
@@ -370,17 +372,18 @@ class _Jobs:
         """The fits by method: on every split in order, then on all samples."""
         total = len(self.methods) * (len(self.splits) + 1)
         done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}
-        n_failed = 0
+        pace = Pace("compare", total, "fit", _FASTER)
         try:
-            for finished, outcome in enumerate(self._outcomes(n_jobs), 1):
+            for finished, outcome in enumerate(pace.follow(self._outcomes(n_jobs)), 1):
                 number, _, name = outcome.key.partition(" ")
                 if outcome.result is None:
-                    n_failed += 1
+                    pace.n_failed += 1
                     self.failed.setdefault(name, outcome.error)
                 else:
                     done[name][int(number)] = outcome.result
                 if on_progress is not None:
-                    on_progress(Progress(total, finished - n_failed, n_failed, finished, name))
+                    done_well = finished - pace.n_failed
+                    on_progress(Progress(total, done_well, pace.n_failed, finished, name))
         except KeyboardInterrupt:
             self._stop([name for name, fits in done.items() if len(fits) == len(self.splits) + 1])
         return {

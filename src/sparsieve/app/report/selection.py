@@ -256,6 +256,12 @@ def _held_out(
     if kept.task == "survival":
         n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
         how: Any = {"n_shuffles": n_shuffles, "time_name": time_name, "n_folds": cv or 5}
+        n_fits, most = 1, kept.n_kept
+        if search is not None:
+            n_fits, most = search.n_splits_ + 1, int(search.ks_[-1])
+        elif check is not None:
+            n_fits = check.n_folds + 1
+        how["n_searched"] = n_fits * most
         survival = held_out_survival(kept, X, **how, **folds)
     return assessment, survival
 
