@@ -41,8 +41,7 @@ from .output import (
     say,
 )
 from .settings import find_method
-from .survival import SurvivalColumns
-from .tables import Preparing, Reading, data_file
+from .tables import Preparing, Reading, SurvivalColumns, data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison

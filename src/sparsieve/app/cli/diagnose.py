@@ -11,8 +11,7 @@ from .errors import UsageError
 from .live import progress
 from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options, with_option_sets
 from .output import collect_warnings, in_lines, print_json, say
-from .survival import SurvivalColumns
-from .tables import Reading, data_file
+from .tables import Reading, SurvivalColumns, data_file
 
 ImputeForModels = Annotated[
     bool,

@@ -10,8 +10,8 @@ import numpy as np
 from ...persistence import SavedFileError, load
 from ...selection.saved import SavedSelection
 from ..io import DataError, Table
+from ..io.layout import full_suffix
 from ..io.read import ENCODES_TEXT, read_table
-from ..io.text import full_suffix
 from .errors import UsageError
 from .live import progress
 from .options import as_options

@@ -46,8 +46,15 @@ from .settings import (
     make_method,
     parse_count,
 )
-from .survival import SurvivalColumns
-from .tables import Preparing, Reading, check_in_memory, data_file, is_external, limit_memory
+from .tables import (
+    Preparing,
+    Reading,
+    SurvivalColumns,
+    check_in_memory,
+    data_file,
+    is_external,
+    limit_memory,
+)
 
 if TYPE_CHECKING:  # loading these takes a while
     from ...selection.claims import Claims

@@ -390,7 +390,7 @@ class Comparison:
             The files written; the last is captions.md with a caption and an alternative text for
             every figure.
         """
-        from ..plotting.chart_display import ChartDisplay
+        from ..plotting.kinds import ChartDisplay
         from ..plotting.selection import file_name, save_displays
 
         charts = collect_charts(comparison_report(self))

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._imports import require
-from .errors import DataError, check_fits, explain_failure
+from .errors import DataError, check_fits, explain_failure, text_columns_error
 from .labels import MAX_CHARACTERS, Column, convert_values, not_a_column, not_utf8
-from .names import text_columns_error
 from .roles import Roles, column_places, make_column, what
 from .rows import Contents
 

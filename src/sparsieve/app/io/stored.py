@@ -22,10 +22,17 @@ from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.external import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .columnar import arrow_values
-from .errors import DataError, TargetNeededError, check_fits, explain_failure
+from .errors import (
+    DataError,
+    TargetNeededError,
+    check_fits,
+    check_unique,
+    decode_name,
+    explain_failure,
+    number_names,
+)
 from .hdf5_zarr import ZarrArrays, check_attributes, check_sizes, refuse_external_files
 from .labels import MAX_CHARACTERS, convert_values
-from .names import check_unique, decode_name, number_names
 from .roles import Roles, column_places, in_words, make_column, what
 from .rows import Contents
 

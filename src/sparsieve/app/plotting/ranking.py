@@ -24,7 +24,7 @@ from .base import (
     line_style,
     name_features,
 )
-from .chart_display import ChartDisplay
+from .kinds import ChartDisplay
 
 
 class RankingDisplay(ChartDisplay):
