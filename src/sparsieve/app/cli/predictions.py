@@ -160,7 +160,11 @@ def predict_columns(
         if explain:
             columns |= _contributions(saved, X, found)
     except ValueError as error:
-        raise DataError(as_options(str(error))) from error
+        sentence = as_options(str(error)).replace("X lacks", "the table lacks")
+        known = {*table.feature_names, *table.texts, *table.covariates}
+        if "the table lacks" in sentence and {*(saved.reading or {}).get("covariates", ())} - known:
+            sentence += "; covariates of another table: --covariates-file OTHER"
+        raise DataError(sentence) from error
     return columns
 
 

@@ -258,6 +258,8 @@ def _ratio_table(kept: SelectedData) -> Table | None:
         "others are the same: a Cox model of all selected features, without a penalty. The "
         "features were chosen on the same samples, which makes the ratios look further from 1 than "
         "they are."
+        + " Empty: the feature says no more than the others."
+        * bool(np.isnan(next(iter(found.values()))).any())
     )
     names = Column("feature", shortened([kept.names[j] for j in kept.order]))
     return Table("Hazard ratios", [names, *numbers], note)
