@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsieve.app.cli.errors import ExitCode, UsageError
 from sparsieve.app.cli.live import live, progress
 from sparsieve.app.cli.options import (
     AsJson,
@@ -25,6 +24,8 @@ from sparsieve.app.cli.options import (
 )
 from sparsieve.app.cli.output import (
     PAGES,
+    ExitCode,
+    UsageError,
     check_outputs,
     command_line,
     export_files,

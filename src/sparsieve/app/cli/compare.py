@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError
 from .live import following, progress
 from .options import (
     AsJson,
@@ -32,6 +31,7 @@ from .options import (
 )
 from .output import (
     PAGES,
+    UsageError,
     check_outputs,
     collect_warnings,
     command_line,

@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import UsageError
 from .live import progress
 from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options, with_option_sets
-from .output import collect_warnings, in_lines, print_json, say
+from .output import UsageError, collect_warnings, in_lines, print_json, say
 from .tables import Reading, SurvivalColumns, data_file
 
 ImputeForModels = Annotated[

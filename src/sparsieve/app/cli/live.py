@@ -68,7 +68,7 @@ def progress(message: str, *, quiet: bool = False) -> Iterator[None]:
     if quiet:
         yield
     elif sys.stderr.isatty():
-        with _spinner(message):
+        with _bar(message, is_counted=False):
             yield
     else:
         with _lines(Stage(message)):
@@ -128,38 +128,25 @@ def _lines(stage: Stage) -> Iterator[None]:
 
 
 @contextmanager
-def _spinner(message: str) -> Iterator[None]:
-    from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        bar.add_task(message, total=None)
-        yield
-
-
-@contextmanager
-def _bar(message: str = "") -> Iterator[Callable]:
-    """A bar to be told how far it is; with a message, nothing is left of it."""
+def _bar(message: str = "", *, is_counted: bool = True) -> Iterator[Callable]:
+    """A bar to be told how far it is, or a spinner; with a message, nothing is left of it."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        SpinnerColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("elapsed"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns: list[Any] = [TextColumn("{task.description}", markup=False)]
+    if is_counted:
+        columns += [BarColumn(), MofNCompleteColumn(), TextColumn("elapsed"), TimeElapsedColumn()]
+        columns += [TextColumn("left"), TimeRemainingColumn()]
+    else:
+        columns = [SpinnerColumn(), *columns, TimeElapsedColumn()]
     with Progress(*columns, console=Console(stderr=True), transient=bool(message)) as bar:
         task = bar.add_task(message, total=None)
         under_way = message, ""

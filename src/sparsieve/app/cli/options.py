@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from .errors import UsageError
+from .output import UsageError
 
 if TYPE_CHECKING:
     from ..io import Table

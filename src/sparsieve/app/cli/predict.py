@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from .errors import UsageError
 from .live import progress
 from .options import (
     IN_ROWS,
@@ -21,7 +20,7 @@ from .options import (
     SampleId,
     of_table,
 )
-from .output import check_outputs, collect_warnings, print_rows, say
+from .output import UsageError, check_outputs, collect_warnings, print_rows, say
 from .tables import data_file
 
 DECISIONS = "Decisions between classes"

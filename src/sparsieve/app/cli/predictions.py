@@ -12,10 +12,9 @@ from ...selection.saved import SavedSelection
 from ..io import DataError, Table
 from ..io.layout import full_suffix
 from ..io.read import ENCODES_TEXT, read_table
-from .errors import UsageError
 from .live import progress
 from .options import as_options
-from .output import say
+from .output import UsageError, say
 
 
 def load_model(path: Path) -> SavedSelection:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
-from .errors import UsageError
 from .live import following, progress
 from .options import (
     AnyRuleOption,
@@ -33,7 +32,7 @@ from .options import (
     parse_max_correlation,
     with_option_sets,
 )
-from .output import command_line, print_json, print_names, say
+from .output import UsageError, command_line, print_json, print_names, say
 from .selection_output import Files, has_suffix, print_features, proven_gap, say_summary
 from .settings import (
     AUTO,
@@ -219,6 +218,7 @@ def select(
     if preparing.feature_groups is not None:
         check_groups(chosen)
     files.check(file, reading.form)
+    max_correlation = parse_max_correlation(choice.max_correlation)
     build = partial(
         build_selector,
         chosen,
@@ -226,7 +226,7 @@ def select(
         read_as,
         param or (),
         stable=choice.stable,
-        max_correlation=parse_max_correlation(choice.max_correlation),
+        max_correlation=max_correlation,
     )
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
@@ -257,15 +257,10 @@ def select(
             from .selection import run_selection
 
             selector = build() if selector is None else selector
-        is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
         by_lines = LIKELIHOOD_METHOD if read_as == "counts" else DEFAULT_METHOD
-        is_open &= chosen.name == by_lines and not choice.linear_only
-        open_how = None
-        if is_open and needs_target:
-            open_how = {
-                "task": read_as,
-                "max_correlation": parse_max_correlation(choice.max_correlation),
-            }
+        is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
+        is_open &= chosen.name == by_lines and not choice.linear_only and needs_target
+        open_how = {"task": read_as, "max_correlation": max_correlation} if is_open else None
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
         with following(working, quiet=quiet):
             selection = run_selection(

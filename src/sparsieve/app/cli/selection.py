@@ -24,9 +24,8 @@ from ...selectors.preparation import find_groups
 from ...selectors.ranked import RankedFeatures, ranked_features
 from ...validation.target import NO_TARGET
 from ..io import DataError, Table
-from .errors import UsageError
 from .options import about_target, as_options
-from .output import collect_warnings
+from .output import UsageError, collect_warnings
 from .settings import AUTO, find_method
 from .tables import Preparing
 

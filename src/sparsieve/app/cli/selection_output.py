@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError
 from .options import EscapeFormulas, of_output
-from .output import PAGES, as_json, check_outputs, print_rows, say
+from .output import PAGES, UsageError, as_json, check_outputs, print_rows, say
 from .tables import DASH, say_passes
 
 if TYPE_CHECKING:

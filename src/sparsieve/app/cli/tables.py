@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError, without_python
 from .live import progress
 from .options import (
     CommentOption,
@@ -30,7 +29,7 @@ from .options import (
     of_table,
     seldom,
 )
-from .output import say
+from .output import UsageError, say, without_python
 
 if TYPE_CHECKING:
     from ..io import Table
@@ -315,7 +314,7 @@ class Preparing:
         """What ``feature_groups`` of :func:`~sparsieve.select` takes, for this table."""
         if self.feature_groups is None or self.feature_groups == CATEGORIES:
             return self.feature_groups
-        from ..io.feature_groups import read_feature_groups
+        from ..io.rows import read_feature_groups
 
         whole = table.made_names if table.together else {}
         return read_feature_groups(Path(self.feature_groups), table.feature_names, whole)

@@ -13,7 +13,7 @@ from ...preprocessing.table import Table
 from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
 from .arrays import read_mat, read_npz, read_svmlight
-from .columnar import read_parquet
+from .binary import read_parquet
 from .delimited import read_text_table
 from .errors import DataError, error_line, shown
 from .layout import EXCEL, full_suffix

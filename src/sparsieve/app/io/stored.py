@@ -21,7 +21,7 @@ from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.external import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
-from .columnar import arrow_values
+from .binary import ZarrArrays, arrow_values, check_attributes, check_sizes, refuse_external_files
 from .errors import (
     DataError,
     TargetNeededError,
@@ -31,7 +31,6 @@ from .errors import (
     explain_failure,
     number_names,
 )
-from .hdf5_zarr import ZarrArrays, check_attributes, check_sizes, refuse_external_files
 from .labels import MAX_CHARACTERS, convert_values
 from .roles import Roles, column_places, in_words, make_column, what
 from .rows import Contents

@@ -199,25 +199,9 @@ def _profiles(source: Source) -> Chart | None:
     return made(source.kept, source.steps)
 
 
-def _projection(source: Source) -> Chart:
-    return projection_chart(source.kept, source.steps)[0]
-
-
 def _predictions(source: Source) -> Chart | None:
     made = confusion_chart if source.kept.classes is not None else held_out_chart
     return made(source.kept, source.assessment, source.steps)
-
-
-def _stability(source: Source) -> Chart | None:
-    return frequency_chart(source.assessment, source.kept)
-
-
-def _weights(source: Source) -> Chart | None:
-    return weights_chart(source.kept)
-
-
-def _correlations(source: Source) -> Chart | None:
-    return correlation_chart(source.kept)
 
 
 def _substitutes(source: Source, threshold: float = SUBSTITUTE) -> Chart | None:
@@ -242,12 +226,28 @@ KINDS: dict[str, tuple[Callable[..., Chart | None], tuple[str, ...], str]] = {
     "heatmap": (_heatmap, ("order",), "there are no samples to draw"),
     "values": (_values, ("feature",), "there are no values to draw"),
     "profiles": (_profiles, (), "there are no means to draw"),
-    "projection": (_projection, (), "there is nothing to project"),
+    "projection": (
+        lambda source: projection_chart(source.kept, source.steps)[0],
+        (),
+        "there is nothing to project",
+    ),
     "predictions": (_predictions, (), "nothing was predicted"),
-    "stability": (_stability, (), "folds selected nothing"),
-    "correlations": (_correlations, (), "fewer than two features are selected"),
+    "stability": (
+        lambda source: frequency_chart(source.assessment, source.kept),
+        (),
+        "folds selected nothing",
+    ),
+    "correlations": (
+        lambda source: correlation_chart(source.kept),
+        (),
+        "fewer than two features are selected",
+    ),
     "substitutes": (_substitutes, ("threshold",), "no feature left out is nearly a copy"),
-    "weights": (_weights, (), "{selector} has no coef_, so there are no weights to draw"),
+    "weights": (
+        lambda source: weights_chart(source.kept),
+        (),
+        "{selector} has no coef_, so there are no weights to draw",
+    ),
     "null": (_null, (), "no fits on shuffled targets were made"),
 }
 
