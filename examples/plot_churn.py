@@ -14,6 +14,8 @@ The same on the command line:
    $ sparsieve select customers.csv --target churned --drop closed_on -k 3 \
        --scoring neg_log_loss --model churn.sparsieve
    $ sparsieve predict churn.sparsieve this_week.csv --id customer -o predictions.csv
+   $ sparsieve predict churn.sparsieve this_week.csv --id customer --cost-of-missing 10 \
+       --explain -o to_call.csv
 """
 
 # %%
@@ -103,12 +105,15 @@ print(week.sort_values("risk", ascending=False)[["risk", "contract", "support_ca
 # %%
 # The same on the command line
 # ----------------------------
-# A model that is judged by its probabilities (``--scoring neg_log_loss``) writes them too.
+# A model that is judged by its probabilities (``--scoring neg_log_loss``) writes them too. To miss
+# somebody who leaves costs as much as ten calls for nothing: that decides whom to call, and why.
 for line in (
     "diagnose customers.csv --target churned",
     "select customers.csv --target churned --drop closed_on -k 3 --scoring neg_log_loss "
     "--model churn.sparsieve",
     "predict churn.sparsieve this_week.csv --id customer -o predictions.csv",
+    "predict churn.sparsieve this_week.csv --id customer --cost-of-missing 10 --explain "
+    "-o to_call.csv",
 ):
     print(f"$ sparsieve {line}")
     with chdir(folder):

@@ -13,8 +13,10 @@ The same on the command line:
    $ sparsieve select expression.tsv --transpose --target-file clinical.csv \
        --time os_months --event os_status --covariates age,batch -k 3 \
        --model survival.sparsieve
-   $ sparsieve predict survival.sparsieve new_patients.csv --id patient --times 12,24 \
-       -o predictions.csv
+   $ sparsieve predict survival.sparsieve new_patients.csv --no-transpose --id patient \
+       --times 12,24 -o predictions.csv
+   $ sparsieve predict survival.sparsieve new_expression.tsv \
+       --covariates-file new_clinical.csv -o from_two_files.csv
 """
 
 # %%
@@ -62,6 +64,8 @@ clinical.loc[known].sample(frac=1, random_state=1).to_csv(
 )
 unseen = expression.loc[new].join(clinical.loc[new, ["age", "batch"]])
 unseen.to_csv(folder / "new_patients.csv", index_label="patient")
+expression.loc[new].T.to_csv(folder / "new_expression.tsv", sep="\t", index_label="gene")
+clinical.loc[new].to_csv(folder / "new_clinical.csv", index_label="patient")
 
 # %%
 # One table
@@ -110,11 +114,15 @@ print(alive.round(2).head())
 # %%
 # The same on the command line
 # ----------------------------
-# ``--report survival.html`` would add a page with the curves and what they say.
+# ``--report survival.html`` would add a page with the curves and what they say. New patients may
+# come in two files, as those of the training data did; a file with genes in columns says so.
 for line in (
     "select expression.tsv --transpose --target-file clinical.csv --time os_months "
     "--event os_status --covariates age,batch -k 3 --model survival.sparsieve --no-check",
-    "predict survival.sparsieve new_patients.csv --id patient --times 12,24 -o predictions.csv",
+    "predict survival.sparsieve new_patients.csv --no-transpose --id patient --times 12,24 "
+    "-o predictions.csv",
+    "predict survival.sparsieve new_expression.tsv --covariates-file new_clinical.csv "
+    "-o from_two_files.csv",
 ):
     print(f"$ sparsieve {line}")
     with chdir(folder):

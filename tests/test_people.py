@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
@@ -18,8 +19,8 @@ LEFT_BEHIND = {
 }
 # From a raw file to a saved model, predictions on new rows and a figure.
 HOURS = {
-    "plot_clinic": ("survival.pdf", "survival.sparsieve", "predictions.csv"),
-    "plot_churn": ("curve.pdf", "churn.sparsieve", "predictions.csv"),
+    "plot_clinic": ("survival.pdf", "survival.sparsieve", "predictions.csv", "from_two_files.csv"),
+    "plot_churn": ("curve.pdf", "churn.sparsieve", "predictions.csv", "to_call.csv"),
     "plot_own_method": ("figures/*.svg", "own.sparsieve", "methods.md", "comparison.md"),
 }
 
@@ -110,8 +111,17 @@ def test_an_hour_ends_in_a_model_predictions_and_a_figure(name, folder_of):
     assert [line.split(",")[0] for line in answered[1:]] == asked
     if name == "plot_clinic":
         assert answered[0] == "patient,risk,survival at 12,survival at 24"
+        of_two = (folder / "from_two_files.csv").read_text().splitlines()[1:]
+        risks = [[line.split(",")[1] for line in rows] for rows in (answered[1:], of_two)]
+        assert np.allclose(*np.array(risks, dtype=float))
         assert {"GENE04", "GENE17"} <= set(printed.split())
     else:
         assert "closed_on is missing where the target is no" in printed  # the leak is found first
         assert answered[0] == "customer,prediction,probability of no,probability of yes"
+        to_call = (folder / "to_call.csv").read_text().splitlines()
+        assert to_call[0].startswith(f"{answered[0]},log odds of yes,base,contribution of ")
+        shown = [float(line.split(",")[3]) for line in to_call[1:]]
+        called = [line.split(",")[1] == "yes" for line in to_call[1:]]
+        assert called == [probability >= 1 / 11 for probability in shown]
+        assert any(called)
         assert "3 of 9 feature groups" in printed

@@ -8,7 +8,7 @@ from sklearn.utils import get_tags
 
 import sparsieve
 from sparsieve import all_selectors, filters, papers, selectors
-from sparsieve.app.cli.errors import UsageError
+from sparsieve.app.cli.output import UsageError
 from sparsieve.app.cli.settings import find_method
 from sparsieve.registry import (
     PURPOSES,

@@ -1,13 +1,20 @@
-"""The one clock that time limits are counted on, so that a test can bring its own."""
+"""The one clock that limits and waits are counted on, so that a test can bring its own."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 # Seconds since some moment, never going back. Replaced by tests: look it up, do not import it.
 clock: Callable[[], float] = time.monotonic
+
+
+def is_interactive() -> bool:
+    """Whether messages are read as they come: in a terminal, or in a notebook."""
+    is_terminal = sys.stderr is not None and sys.stderr.isatty()
+    return is_terminal or "ipykernel" in sys.modules
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,13 @@ def announce_seconds(owner: str, seconds: float, advice: str = "") -> bool:
     """The same where the time is known in seconds; whether there was anything to say."""
     if seconds <= SECONDS:
         return False
-    warn_user(
-        f"{owner} will take about {_duration(seconds)} on these data{advice and '; '}{advice}"
-    )
+    warn_user(expectation(owner, seconds, advice))
     return True
+
+
+def expectation(owner: str, seconds: float, advice: str = "") -> str:
+    """How long work will take, as a sentence."""
+    return f"{owner} will take about {_duration(seconds)} on these data{advice and '; '}{advice}"
 
 
 def _duration(seconds: float) -> str:

@@ -18,6 +18,7 @@ from numba.core.caching import FunctionCache
 from numba.extending import overload
 
 from . import _clock
+from ._clock import is_interactive
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -130,12 +131,6 @@ class _Announced(event.Listener):
         self.depth -= 1
         if not self.depth:
             self.spent += _clock.clock() - self.start
-
-
-def is_interactive() -> bool:
-    """Whether messages are read as they come: in a terminal, or in a notebook."""
-    is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return is_terminal or "ipykernel" in sys.modules
 
 
 ANNOUNCED = _Announced()

@@ -38,7 +38,7 @@ SHIPPED = {
     },
     # what a selection shows of itself, and the files of data sets
     "sparsieve.pages": {
-        "report": "sparsieve.app.report.of_selection:write_report",
+        "report": "sparsieve.app.report.selection:write_report",
         "plot": "sparsieve.app.plotting.selection:draw",
         "figures": "sparsieve.app.plotting.selection:save_figures",
         "source": "sparsieve.app.plotting.selection:make_source",

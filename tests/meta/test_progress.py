@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsieve import FDRSelector, FisherSelector, SelectorCV, select
-from sparsieve.meta.progress import listening
+from sparsieve.meta.progress import Pace, listening
 
 X = np.random.default_rng(0).standard_normal((40, 3))
 y = np.arange(40) % 2
@@ -63,3 +63,20 @@ def test_select_prints_lines_of_its_folds(capsys):
         select(X, y, method=FDRSelector(), verbose=1)
     with pytest.raises((TypeError, ValueError), match="verbose"):
         select(X, y, 2, "fisher", verbose=1)
+
+
+@pytest.mark.parametrize(("watched", "said"), [(True, True), (False, False)])
+def test_who_waits_hears_of_ten_seconds(monkeypatch, capsys, watched, said):
+    monkeypatch.setattr("sparsieve._clock.is_interactive", lambda: watched)
+    assert said_by(monkeypatch, 1.0, 1.0) == []
+    assert (
+        "SelectorCV will take about 10 seconds on these data" in capsys.readouterr().err
+    ) == said
+
+
+def test_loops_inside_of_a_step_are_not_told():
+    told = []
+    with listening(lambda name, now: told.append(name)):
+        for _ in Pace("a survey", 2, "house").follow(Pace("one", 1, "person").follow("ab")):
+            pass
+    assert told == ["house", "house"]

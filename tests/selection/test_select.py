@@ -285,7 +285,7 @@ def test_scores_that_rise_are_said_to_be_in_the_order_added():
     for y, rises in ((rare, True), (common, False)):
         selected = select(X, y, k=2, task="regression", ridge=1e-4, check=False)
         assert (np.diff(selected.columns["score"]) > 0).any() == rises
-        said = about_scores(ranked_features(selected.method), None, "feature")
+        said = about_scores(selected.method, ranked_features(selected.method), None, "feature")
         assert ("Listed in the order added, so scores may rise." in said) == rises
 
 

@@ -88,7 +88,7 @@ def test_the_figure_shows_who_was_censored(clinic, p_value):
     assert "p = 0." in chart.note or "p < 0." in chart.note
     assert any("og-rank test" in sentence for sentence in found.sentences())
     pytest.importorskip("matplotlib")
-    from sparsieve.app.plotting.chart_display import ChartDisplay
+    from sparsieve.app.plotting.kinds import ChartDisplay
 
     drawn = ChartDisplay(chart).plot()
     assert drawn.ax_.get_xlabel() == "OS_MONTHS"

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from .._checks import MAX_REPEATS, check_choice, check_integer, check_real, warn_user
 from .._clock import Deadline
 from ..design import external_design
+from ..meta.progress import Pace
 from ..selectors.around import group_arguments, last_step, weight_arguments
 from ..selectors.ranked import adjusted_pvalues
 from ..validation.columns import columns_mask
@@ -217,14 +218,14 @@ def permutation_null(
     bar = observed - ROUNDING * np.where(np.isfinite(observed), np.abs(observed), 0.0)
     own, any_feature = np.zeros(len(observed)), np.zeros(len(observed))
     deadline = Deadline() if max_seconds is None else Deadline.after(max_seconds)
-    while len(best) < n_repeats:
-        if best and deadline.is_over:
-            break
-        scores = exchange.try_order(fit_shuffle, rng)
+    pace = Pace("permutation_null", n_repeats, "shuffle", "fewer repeats are faster")
+    for scores in pace.follow(exchange.try_order(fit_shuffle, rng) for _ in range(n_repeats)):
         finite = scores[np.isfinite(scores)]
         best.append(float(finite.max()) if finite.size else 0.0)
         own += scores >= bar
         any_feature += np.max(scores, initial=-np.inf, where=~np.isnan(scores)) >= bar
+        if deadline.is_over:
+            break
     pvalues, familywise = (
         np.where(np.isnan(observed), np.nan, (1 + times) / (1 + len(best)))
         for times in (own, any_feature)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import _clock
-from .._cost import SECONDS, announce_seconds
+from .._cost import SECONDS, announce_seconds, expectation
 from ..scoring.folds import one_by_one
 from ..scoring.outcomes import Progress
 
 Listener = Callable[[str, Progress], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 Method = TypeVar("Method", bound=Callable[..., Any])
+PATIENCE = 5.0  # seconds without a word where somebody waits
 _FASTER = "verbose=1 says how far it is, and n_jobs=-1 or fewer samples make it faster"
 
 
@@ -32,7 +34,14 @@ if not TYPE_CHECKING:  # scikit-learn has no annotations of them
         from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 
-__all__ = ["CallbackSupportMixin", "Interrupted", "follow_tasks", "listening", "with_callbacks"]
+__all__ = [
+    "CallbackSupportMixin",
+    "Interrupted",
+    "Pace",
+    "follow_tasks",
+    "listening",
+    "with_callbacks",
+]
 
 
 class Interrupted(KeyboardInterrupt):
@@ -68,6 +77,89 @@ def listening(listener: Listener | None) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+class Pace:
+    """How far a loop is: told to who listens, or said once where it will take long.
+
+    Parameters
+    ----------
+    owner : str
+        Who works.
+    total : int
+        How many steps there are.
+    name : str
+        What one of them is, such as "fold".
+    advice : str, default=""
+        What would be faster.
+    verbose : int, default=0
+        1 prints a line for each step, with the time that is left.
+
+    Examples
+    --------
+    >>> from sparsieve.meta.progress import Pace, listening
+    >>> with listening(lambda name, now: print(name, now.done, "of", now.total)):
+    ...     answers = list(Pace("a survey", 2, "question").follow(["yes", "no"]))
+    question 1 of 2
+    question 2 of 2
+    """
+
+    def __init__(
+        self, owner: str, total: int, name: str, advice: str = "", *, verbose: int = 0
+    ) -> None:
+        self.owner, self.total, self.name = owner, total, name
+        self.advice, self.verbose = advice, verbose
+        self.number = self.n_failed = 0
+        self.start, self.first = _clock.clock(), 0.0
+        self.is_known = bool(verbose)
+
+    def follow(self, results: Iterable[Any]) -> Iterator[Any]:
+        """The same results as they come; each is a step."""
+        coming, end = iter(results), object()
+        while True:
+            with listening(_ignore):  # what goes on inside of a step is no part of its own
+                result = next(coming, end)
+            if result is end:
+                return
+            self.step()
+            yield result
+
+    def step(self) -> None:
+        """One more is done; of all, ``n_failed`` have failed."""
+        self.number += 1
+        seconds, left = _clock.clock() - self.start, self.total - self.number
+        if self.number == 1:
+            self.first = seconds
+        if self.verbose:
+            soon = seconds / self.number * left
+            say = f"{self.name} {self.number} of {self.total}"
+            print(f"{say}: {seconds:.1f} s, about {soon:.1f} s left")
+        if (tell := _listener.get()) is not None:
+            done = self.number - self.n_failed
+            last = f"{self.name} {self.number}"
+            tell(self.name, Progress(self.total, done, self.n_failed, self.number, last))
+        elif not self.is_known and _clock.is_interactive():
+            if expected := self._expected(seconds, PATIENCE):
+                self.is_known = True
+                sentence = expectation(self.owner, expected, self.advice)
+                print(sentence, file=sys.stderr, flush=True)
+        elif not self.is_known:
+            expected = self._expected(seconds, SECONDS)
+            self.is_known = announce_seconds(self.owner, expected, self.advice)
+
+    def _expected(self, seconds: float, patience: float) -> float:
+        """Seconds that all steps will take; 0 where too few are left to speak of.
+
+        Compiling makes the first one slow, so it counts alone only if it took long by any measure.
+        """
+        if self.number == 1:
+            return seconds * self.total if seconds > patience else 0.0
+        left = (seconds - self.first) / (self.number - 1) * (self.total - self.number)
+        return seconds + left if left > patience else 0.0
+
+
+def _ignore(name: str, now: Progress) -> None:
+    """Nobody is told, and nothing announced."""
 
 
 def follow_tasks(
@@ -112,8 +204,7 @@ def follow_tasks(
         root = owner._init_callback_context(max_subtasks=total)
         root.call_on_fit_task_begin(estimator=owner)
     results: list[Any] = []
-    start, tell = _clock.clock(), _listener.get()
-    is_known, first = bool(verbose or tell), 0.0
+    pace = Pace(type(owner).__name__, total, name, _FASTER, verbose=verbose)
     coming = iter(one_by_one(tasks, n_jobs))
     for number in range(1, total + 1):
         # A task of the same number begins when somebody waits for its result.
@@ -121,7 +212,7 @@ def follow_tasks(
         if root is not None:
             task = root.subcontext(task_name=name).call_on_fit_task_begin(estimator=owner)
         try:
-            with listening(None):  # what goes on inside of a task is no part of its own
+            with listening(_ignore):
                 results.append(next(coming))
         except KeyboardInterrupt:
             raise Interrupted(
@@ -131,27 +222,7 @@ def follow_tasks(
             ) from None
         if task is not None:
             task.call_on_fit_task_end(estimator=owner)
-        seconds = _clock.clock() - start
-        first = seconds if number == 1 else first
-        if verbose:
-            left = seconds / number * (total - number)
-            print(f"{name} {number} of {total}: {seconds:.1f} s, about {left:.1f} s left")
-        if tell is not None:
-            tell(name, Progress(total, number, 0, number, f"{name} {number}"))
-        if not is_known:
-            expected = _estimate_seconds(seconds, first, number, total)
-            is_known = announce_seconds(type(owner).__name__, expected, _FASTER)
+        pace.step()
     if root is not None:
         root.call_on_fit_task_end(estimator=owner)
     return results
-
-
-def _estimate_seconds(seconds: float, first: float, number: int, total: int) -> float:
-    """Seconds that all tasks will take; 0 where too few are left to speak of.
-
-    Compiling makes the first one slow, so it counts alone only if it took long by any measure.
-    """
-    if number == 1:
-        return seconds * total if seconds > SECONDS else 0.0
-    left = (seconds - first) / (number - 1) * (total - number)
-    return seconds + left if left > SECONDS else 0.0

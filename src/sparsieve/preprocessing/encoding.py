@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -279,37 +279,64 @@ def _source_names(X: Any, found: EncodedFrame, asked_groups: Any) -> dict[str, A
 
 def _with_table_groups(inputs: Inputs, table: Table, takes_groups: bool) -> Inputs:
     """The same with feature groups of the columns that a reader made, and what it made."""
-    made, groups = table.made_names, inputs.feature_groups
-    if asks_for_marks(groups):
+    made, asked = table.made_names, inputs.feature_groups
+    whole, groups = made if table.together else {}, asked
+    if asks_for_marks(asked):
         if not made:
             raise ValueError(
                 'feature_groups="categories" is for tables with text or missing values, and this '
                 "one has neither"
             )
         groups = made
-    elif groups is None and table.together and takes_groups:
-        groups = made if any(len(some) > 1 for some in made.values()) else None
+    elif isinstance(asked, Mapping) and whole:
+        groups = _with_whole_columns(asked, whole)
+    elif asked is None and takes_groups and any(len(some) > 1 for some in whole.values()):
+        groups = made
+    names: dict[str, Any] = {}
+    if groups is not None and not asks_for_marks(asked):
+        names = {one: source for source, some in whole.items() for one in some}
     encode = None
     if table.encode:
         encode = FramePreprocessor(table.encode).ready([one.name for one in table.encode])
-    return replace(inputs, feature_groups=groups, encode=encode, gaps=tuple(table.gaps))
+    return replace(
+        inputs,
+        feature_groups=groups,
+        encode=encode,
+        gaps=tuple(table.gaps),
+        sources={one.name: list(one.outputs) for one in table.encode},
+        source_names=names,
+    )
+
+
+def _with_whole_columns(
+    groups: Mapping[Any, Any], made: Mapping[str, list[str]]
+) -> dict[Any, list[Any]]:
+    """Groups that name columns of text, by the columns made of them; each is at least one group."""
+    found: dict[Any, list[Any]] = {}
+    for group, given in groups.items():
+        names = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
+        found[group] = [one for name in names for one in made.get(name, (name,))]
+    listed = {name for names in found.values() for name in names}
+    alone = {name: some for name, some in made.items() if not listed & set(some)}
+    return alone | found
 
 
 def for_made_columns(selector: Any, inputs: Inputs) -> Any:
-    """The selector with what it says about columns of the frame said about those made of them."""
-    is_frame = inputs.encode is not None and inputs.table is None
+    """The selector with what it says about columns of the data said about those made of them."""
+    if inputs.encode is None and inputs.table is None:
+        return selector
     chosen: Any = [selector, getattr(selector, "selector", None)]
+    has_groups = [one for one in chosen if getattr(one, "feature_groups", None) is not None]
     for one in chosen:
-        for parameter in BY_NAME if is_frame else ():
-            if hasattr(named := getattr(one, parameter, None), "__iter__"):
+        for parameter in BY_NAME if inputs.sources else ():
+            named: Any = getattr(one, parameter, None)
+            if not hasattr(named, "__iter__"):
+                continue
+            if inputs.table is None or any(isinstance(name, str) for name in named):
                 one.set_params(**{parameter: _made_columns(parameter, named, inputs)})
-        if is_frame and getattr(one, "feature_groups", None) is not None:
-            one.set_params(feature_groups=inputs.feature_groups)
-    if inputs.feature_groups is None or not (is_frame or inputs.table is not None):
-        return selector
-    if is_frame and any(getattr(one, "feature_groups", None) is not None for one in chosen):
-        return selector
-    return with_feature_groups(selector, inputs.feature_groups)
+    for one in has_groups:
+        one.set_params(feature_groups=inputs.feature_groups)
+    return selector if has_groups else with_feature_groups(selector, inputs.feature_groups)
 
 
 def _made_columns(parameter: str, named: Any, inputs: Inputs) -> list[str]:

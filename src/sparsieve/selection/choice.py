@@ -317,12 +317,16 @@ def fix_task(selector: Any, X: Any, y: Any) -> Any:
     is_open = getattr(selector, "task", None) == AUTO and selector._accepts_regression
     if not is_open or not looks_at_target(selector):
         return selector
-    if is_survival(y):
-        return with_task(selector, "survival")
-    values = y if is_categorical(y) else plain_vector("y", y)
-    if values is None or sparse.issparse(values) or np.ndim(values) != 1:
-        return selector
+    task = settle_task(X, y)
+    return selector if task == AUTO else with_task(selector, task)
+
+
+def settle_task(X: Any, y: Any) -> str:
+    """How y is read where nobody said it, "auto" if it has several columns; doubts are said."""
+    values = y if is_categorical(y) or is_survival(y) else plain_vector("y", y)
+    if values is None or sparse.issparse(values) or (not is_survival(y) and np.ndim(values) != 1):
+        return AUTO
     task, doubt = read_task(values, X)
     if doubt:
         warn_user(doubt)
-    return with_task(selector, task)
+    return task

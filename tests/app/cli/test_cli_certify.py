@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparsieve import L20Selector, RidgeForwardSelector
-from sparsieve.app.cli.errors import ExitCode
+from sparsieve.app.cli.output import ExitCode
 from sparsieve.app.io import read_table
 
 EXACT = ("--method", "l20", "--param", "solver=exact")

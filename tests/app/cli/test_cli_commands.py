@@ -6,7 +6,7 @@ import pytest
 from sparsieve import __version__, all_selectors
 from sparsieve.app.cli import demo as demo_module
 from sparsieve.app.cli.app import run
-from sparsieve.app.cli.errors import report
+from sparsieve.app.cli.output import report
 from sparsieve.registry import BEHIND, all_methods, withstood
 
 

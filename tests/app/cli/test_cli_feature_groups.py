@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sparsieve.app.io import read_table
-from sparsieve.app.io.feature_groups import read_feature_groups
+from sparsieve.app.io.rows import read_feature_groups
 
 
 @pytest.fixture

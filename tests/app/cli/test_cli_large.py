@@ -133,7 +133,7 @@ def test_npy_needs_a_second_file_with_as_many_values(sparsieve, data, tmp_path):
 )
 def test_labels_of_parquet_are_what_they_were(labels):
     pyarrow = pytest.importorskip("pyarrow")
-    from sparsieve.app.io.columnar import plain_values
+    from sparsieve.app.io.binary import plain_values
 
     column = pyarrow.chunked_array([labels, labels[::-1]])
     found = plain_values(column)

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sparsieve import FisherSelector, __version__
 from sparsieve._imports import available
-from sparsieve.app.cli.errors import ExitCode
+from sparsieve.app.cli.output import ExitCode
 from sparsieve.app.io import read_table
 from sparsieve.registry import DEFAULT_METHOD, all_methods
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from sparsieve.app.plotting.chart_display import ChartDisplay
 from sparsieve.app.plotting.drawing import _KINDS
+from sparsieve.app.plotting.kinds import ChartDisplay
 from sparsieve.app.report.charts import _KINDS as VEGA_KINDS
 from sparsieve.app.report.comparison_sections import diagram_rows
 from sparsieve.app.report.elements import make_chart

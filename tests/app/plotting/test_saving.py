@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from sparsieve.app.plotting.chart_display import ChartDisplay
+from sparsieve.app.plotting.kinds import ChartDisplay
 from sparsieve.app.plotting.selection import save_displays
 from sparsieve.app.report.elements import make_chart
 

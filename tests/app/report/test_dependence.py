@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from sparsieve import BoostedTreesSelector, RidgeForwardSelector
-from sparsieve.app.report.dependence import dependence_charts, mean_predictions
-from sparsieve.app.report.relation import relation_section
+from sparsieve.app.report.relation import dependence_charts, mean_predictions, relation_section
 from sparsieve.selection.selected_data import SelectedData
 
 NAMES = ["dose", "age", "smoker", "noise"]

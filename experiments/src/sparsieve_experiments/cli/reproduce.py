@@ -10,8 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sparsieve.app.cli.errors import ExitCode, UsageError
-from sparsieve.app.cli.live import live
+from sparsieve.app.cli.live import live, progress
 from sparsieve.app.cli.options import (
     AsJson,
     Debug,
@@ -21,7 +20,15 @@ from sparsieve.app.cli.options import (
     check_jobs,
     with_option_sets,
 )
-from sparsieve.app.cli.output import check_page, command_line, print_json, print_rows, progress, say
+from sparsieve.app.cli.output import (
+    ExitCode,
+    UsageError,
+    check_page,
+    command_line,
+    print_json,
+    print_rows,
+    say,
+)
 
 from .reproduction_plan import print_plan, say_plan
 

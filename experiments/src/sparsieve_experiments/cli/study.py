@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sparsieve.app.cli.errors import ExitCode, UsageError
-from sparsieve.app.cli.live import live
+from sparsieve.app.cli.live import live, progress
 from sparsieve.app.cli.options import (
     AsJson,
     Debug,
@@ -25,12 +24,13 @@ from sparsieve.app.cli.options import (
 )
 from sparsieve.app.cli.output import (
     PAGES,
+    ExitCode,
+    UsageError,
     check_outputs,
     command_line,
     export_files,
     print_json,
     print_rows,
-    progress,
     say,
 )
 

@@ -17,10 +17,9 @@ from ..._version import __version__
 from .compare import compare
 from .demo import demo
 from .diagnose import diagnose
-from .errors import ExitCode, report
-from .help import ReadableCommand, ReadableGroup
 from .listings import METHODS_EPILOG, datasets, methods
-from .options import Debug
+from .options import Debug, ReadableCommand, ReadableGroup
+from .output import ExitCode, report
 from .predict import predict
 from .select import select
 

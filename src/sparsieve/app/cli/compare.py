@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError
-from .live import live
+from .live import following, progress
 from .options import (
     AsJson,
     DataFile,
@@ -25,6 +23,7 @@ from .options import (
     RuleOption,
     Task,
     TaskOption,
+    about_target,
     as_options,
     check_jobs,
     parse_max_correlation,
@@ -32,17 +31,17 @@ from .options import (
 )
 from .output import (
     PAGES,
+    UsageError,
     check_outputs,
+    collect_warnings,
     command_line,
     export_files,
     print_json,
     print_rows,
-    progress,
     say,
 )
 from .settings import find_method
-from .survival import SurvivalColumns
-from .tables import Preparing, Reading, data_file
+from .tables import Preparing, Reading, SurvivalColumns, data_file
 
 if TYPE_CHECKING:  # loading these takes a while
     from ..comparison import Comparison
@@ -162,7 +161,7 @@ class Outputs:
         if self.output is not None:
             write_table(self.output, found.consensus_columns(), **how)
         if self.report is not None:
-            with progress("Writing the report", quiet=quiet):
+            with following("Writing the report", quiet=quiet):
                 found.report(self.report, command=command_line())
         for path in exports:
             found.export(path, **how)
@@ -210,31 +209,32 @@ def compare(
         gaps = preparing.gaps(reading)
         table = survival.read_table(reading, path, task.value, quiet=quiet, gaps=gaps)
     together = preparing.groups(table)
-    doubts, read_as = _read_task(table, task)
-    say(*(f"note: {note}" for note in doubts if not quiet))
     try:
-        with live(quiet, "fits") as tell:
+        working = f"Comparing on {table.X.shape[1]} features"
+        with following(working, quiet=quiet), collect_warnings() as doubts:
             found = compare_methods(
                 table,
-                task=read_as,
+                task=task.value,
                 feature_groups=together,
                 prepare=preparing.steps(table),
                 n_jobs=jobs,
-                on_progress=tell and partial(tell, "comparing"),
                 **asked,
             )
     except ValueError as error:
         raise DataError(as_options(str(error))) from error
+    say(*(f"warning: {about_target(doubt, table)}" for doubt in doubts))
     first = [as_options(one) for one in found.leaks]
     say(*(f"note: {sentence}" for sentence in first if not quiet))
-    written = outputs.write(found, quiet=quiet)
     if as_json:
         print_json({**_as_dict(found, table), "diagnosis": first})
     else:
         _print_methods(found)
     if not (as_json and quiet):  # the JSON holds it
         say(found.recommendation)
-    _say_summary(found, written, quiet=quiet)
+    _say_summary(found, quiet=quiet)
+    sys.stdout.flush()
+    written = outputs.write(found, quiet=quiet)
+    say(*(f"wrote {path}" for path in written if not quiet))
     if found.interrupted:
         raise KeyboardInterrupt
 
@@ -251,17 +251,6 @@ def _number(text: str) -> int:
         return int(text)
     except ValueError:
         raise UsageError(f"--k needs whole numbers separated by commas, got {text!r}") from None
-
-
-def _read_task(table: Table, task: Task) -> tuple[list[str], str]:
-    """A sentence on how the target is read, where that is in doubt, and the task."""
-    from ...validation.reading import read_task
-
-    if task != Task.auto or table.y.ndim != 1:
-        return [], task.value
-    read_as, sentence = read_task(table.y, table.X, option="--task {}")
-    sentence = sentence.replace("y holds", f"{table.target_name} holds", 1)
-    return [sentence] * bool(sentence), read_as
 
 
 def _print_methods(found: Comparison) -> None:
@@ -283,7 +272,7 @@ def _print_methods(found: Comparison) -> None:
         )
 
 
-def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None:
+def _say_summary(found: Comparison, *, quiet: bool) -> None:
     """Warnings; what else is worth knowing only if not quiet."""
     for name, result in found.methods.items():
         say(*(f"warning: {name}: {warning}" for warning in result.warnings))
@@ -301,7 +290,6 @@ def _say_summary(found: Comparison, written: list[Path], *, quiet: bool) -> None
     say(f"Features chosen by most methods (with {features} each): {', '.join(named)}.")
     say(f"{found.how_measured}.")
     say(*(f"note: {as_options(note)}" for note in found.notes))
-    say(*(f"wrote {path}" for path in written))
 
 
 def _as_dict(found: Comparison, table: Table) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .live import following, progress
 from .options import AsJson, Debug, RuleOption
-from .output import check_page, command_line, print_json, print_rows, progress, say
+from .output import check_page, command_line, print_json, print_rows, say
 
 if TYPE_CHECKING:  # loading these takes a while
     from ...datasets import Dataset
@@ -47,7 +48,7 @@ def demo(
         )
     searched = []
     for name in METHODS:
-        with progress(f"Cross-validating {name}"):
+        with following(f"Cross-validating {name}"):
             searched.append(_search_count(name, data, None if rule is None else rule.value))
     results, first = [row for row, _ in searched], searched[0][1]
     with progress("Cross-validating all features"):
@@ -138,7 +139,7 @@ def _can_report(path: Path) -> bool:
 
 
 def _write_report(search: Any, data: Dataset, path: Path) -> None:
-    with progress("Writing the report"):
+    with following("Cross-validating for the report"):
         from ..report import selector_report
 
         selector_report(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from typing import Annotated, Any
 
 import typer
 
-from .errors import UsageError
+from .live import progress
 from .options import AsJson, DataFile, Debug, Quiet, Task, TaskOption, as_options, with_option_sets
-from .output import in_lines, print_json, progress, say
-from .survival import SurvivalColumns
-from .tables import Reading, data_file
+from .output import UsageError, collect_warnings, in_lines, print_json, say
+from .tables import Reading, SurvivalColumns, data_file
 
 ImputeForModels = Annotated[
     bool,
@@ -53,8 +51,7 @@ def diagnose(
         table = survival.read_table(reading, path, task.value, quiet=quiet, gaps="value", **keep)
     if hasattr(table.X, "passes"):
         raise UsageError("sparsieve diagnose needs the features in memory, but they are too large")
-    with progress("Looking at the data", quiet=quiet), warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
+    with progress("Looking at the data", quiet=quiet), collect_warnings() as said:
         from ...diagnosis import diagnose as look
         from ..io import DataError
 
@@ -92,7 +89,7 @@ def diagnose(
         )
         return
     if not quiet:
-        say(*(f"note: {as_options(str(one.message))}" for one in said))
+        say(*(f"note: {as_options(sentence)}" for sentence in said))
     for one in findings:
         print(in_lines(as_options(one.sentence), sys.stdout))
     if not findings:

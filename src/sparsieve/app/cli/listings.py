@@ -17,9 +17,8 @@ from ...registry import (
     load_measurements,
     withstood,
 )
-from .errors import UsageError
 from .options import AsJson, Debug
-from .output import print_json, print_rows, say
+from .output import UsageError, print_json, print_rows, say
 
 if TYPE_CHECKING:
     from ...datasets.load import DatasetInfo

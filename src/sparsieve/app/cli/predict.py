@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from .errors import UsageError
+from .live import progress
 from .options import (
     IN_ROWS,
     CommentOption,
@@ -21,7 +20,7 @@ from .options import (
     SampleId,
     of_table,
 )
-from .output import check_outputs, print_rows, progress, say
+from .output import UsageError, check_outputs, collect_warnings, print_rows, say
 from .tables import data_file
 
 DECISIONS = "Decisions between classes"
@@ -148,7 +147,6 @@ def predict(
     asked = _times(times)
     rule = _rule(threshold, positive_rate, cost_of_missing, positive)
     with progress("Loading", quiet=quiet):
-        from ..._checks import warning_sentences
         from .predictions import check_decides, load_model, predict_columns, read_rows
 
         saved = load_model(model)
@@ -168,10 +166,8 @@ def predict(
     with data_file(file, form) as path:
         # Strata are labels of the rows, as groups are.
         table = read_rows(saved, path, covariates_file, given, groups=strata, quiet=quiet)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with progress("Predicting", quiet=quiet), collect_warnings() as said:
         columns = predict_columns(saved, table, asked, rule, explain=explain)
-    said = warning_sentences([one for one in caught if issubclass(one.category, UserWarning)])
     say(*(f"warning: {sentence}" for sentence in said))
     if output is not None:
         from ..io.write import write_table

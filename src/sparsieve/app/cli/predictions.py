@@ -10,11 +10,11 @@ import numpy as np
 from ...persistence import SavedFileError, load
 from ...selection.predicting import SavedSelection
 from ..io import DataError, Table
+from ..io.layout import full_suffix
 from ..io.read import ENCODES_TEXT, read_table
-from ..io.text import full_suffix
-from .errors import UsageError
+from .live import progress
 from .options import as_options
-from .output import progress, say
+from .output import UsageError, say
 
 
 def load_model(path: Path) -> SavedSelection:
@@ -159,7 +159,11 @@ def predict_columns(
         if explain:
             columns |= _contributions(saved, X, found)
     except ValueError as error:
-        raise DataError(as_options(str(error))) from error
+        sentence = as_options(str(error)).replace("X lacks", "the table lacks")
+        known = {*table.feature_names, *table.texts, *table.covariates}
+        if "the table lacks" in sentence and {*(saved.reading or {}).get("covariates", ())} - known:
+            sentence += "; covariates of another table: --covariates-file OTHER"
+        raise DataError(sentence) from error
     return columns
 
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...registry import DEFAULT_METHOD, LIKELIHOOD_METHOD
-from .errors import UsageError
-from .live import following
+from .live import following, progress
 from .options import (
     AnyRuleOption,
     AsJson,
@@ -33,7 +32,7 @@ from .options import (
     parse_max_correlation,
     with_option_sets,
 )
-from .output import command_line, print_json, print_names, progress, say
+from .output import UsageError, command_line, print_json, print_names, say
 from .selection_output import Files, has_suffix, print_features, proven_gap, say_summary
 from .settings import (
     AUTO,
@@ -46,8 +45,15 @@ from .settings import (
     make_method,
     parse_count,
 )
-from .survival import SurvivalColumns
-from .tables import Preparing, Reading, check_in_memory, data_file, is_external, limit_memory
+from .tables import (
+    Preparing,
+    Reading,
+    SurvivalColumns,
+    check_in_memory,
+    data_file,
+    is_external,
+    limit_memory,
+)
 
 if TYPE_CHECKING:  # loading these takes a while
     from ...selection.claims import Claims
@@ -212,6 +218,7 @@ def select(
     if preparing.feature_groups is not None:
         check_groups(chosen)
     files.check(file, reading.form)
+    max_correlation = parse_max_correlation(choice.max_correlation)
     build = partial(
         build_selector,
         chosen,
@@ -219,7 +226,7 @@ def select(
         read_as,
         param or (),
         stable=choice.stable,
-        max_correlation=parse_max_correlation(choice.max_correlation),
+        max_correlation=max_correlation,
     )
     selector, needs_target = None, "unsupervised" not in chosen.purposes
     # Wrong settings are reported before the data are read.
@@ -250,18 +257,12 @@ def select(
             from .selection import run_selection
 
             selector = build() if selector is None else selector
-        is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
         by_lines = LIKELIHOOD_METHOD if read_as == "counts" else DEFAULT_METHOD
-        is_open &= chosen.name == by_lines and not choice.linear_only
-        open_how = None
-        if is_open and needs_target:
-            open_how = {
-                "task": read_as,
-                "max_correlation": parse_max_correlation(choice.max_correlation),
-            }
+        is_open = choice.method == AUTO and not (param or tests.certify or choice.stable)
+        is_open &= chosen.name == by_lines and not choice.linear_only and needs_target
+        open_how = {"task": read_as, "max_correlation": max_correlation} if is_open else None
         working = f"Selecting from {table.X.shape[1]} features with {chosen.name}"
-        parts = "folds" if number == AUTO else "pairs of halves" if choice.stable else ""
-        with following(working, parts, quiet=quiet):
+        with following(working, quiet=quiet):
             selection = run_selection(
                 chosen,
                 selector,
@@ -278,14 +279,14 @@ def select(
                 certify=tests.certify,
             )
         if beside:
-            with progress("Testing what can be claimed", quiet=quiet):
+            with following("Testing what can be claimed", quiet=quiet):
                 selection = replace(selection, claims=_test_claim(selection, claim))
+        with following("Checking on held-out samples", quiet=quiet):
+            result = selection.as_dict(all_features=everything)
         say(*(f"warning: {sentence}" for sentence in selection.warnings))
         if not quiet:
             notes = (*map(as_options, selection.selected.notes), *selection.oddities)
             say(*(f"note: {sentence}" for sentence in notes))
-        result = selection.as_dict(all_features=everything)
-        written = files.write(selection, result, path, reading.layer)
         # The answer first: a report may take longer than the selection did.
         if as_json:
             print_json(result)
@@ -294,16 +295,19 @@ def select(
         elif files.output is None and files.ranking is None:
             print_features(selection)
         sys.stdout.flush()
+        if not quiet:
+            say_summary(selection)
+        written = files.write(selection, result, path, reading.layer)
         if files.report is not None and not selection.selected.interrupted:
-            with progress("Cross-validating for the report", quiet=quiet):
+            with following("Cross-validating for the report", quiet=quiet):
                 _write_report(selection, files.report, survival.survival_time or "time")
             written.append(files.report)
         if files.model is not None:
-            with progress("Calibrating" if files.calibrate else "Fitting the model", quiet=quiet):
+            working = "Calibrating" if files.calibrate else "Fitting the model"
+            with following(working, quiet=quiet):
                 _write_model(selection, files.model, reading.options_to_keep, files.calibrate)
             written.append(files.model)
-    if not quiet:
-        say_summary(selection, written)
+    say(*(f"wrote {file}" for file in written if not quiet))
     if selection.selected.interrupted:
         if selection.search is None:  # which says itself where it was stopped
             say(proven_gap(selection.selector))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..._checks import warning_sentences
 from ..._version import __version__
 from ...diagnosis.null import looks_at_target
 from ...meta import SelectorCV
@@ -26,8 +24,8 @@ from ...selectors.preparation import find_groups
 from ...selectors.ranked import RankedFeatures, ranked_features
 from ...validation.target import NO_TARGET
 from ..io import DataError, Table
-from .errors import UsageError
-from .options import as_options
+from .options import about_target, as_options
+from .output import UsageError, collect_warnings
 from .settings import AUTO, find_method
 from .tables import Preparing
 
@@ -102,7 +100,7 @@ class Selection:
     def warnings(self) -> list[str]:
         """What the user should know before using the selection."""
         against = self.selected.nothing_found
-        others = [_as_option(one, self.table) for one in self.caught if one != against]
+        others = [about_target(one, self.table) for one in self.caught if one != against]
         return [against, *others] if against else others
 
     @cached_property
@@ -110,7 +108,7 @@ class Selection:
         """What is odd about the data."""
         if self.selected.interrupted or not looks_at_target(self.selector):
             return []
-        return [_as_option(one, self.table) for one in self.selected.oddities]
+        return [about_target(one, self.table) for one in self.selected.oddities]
 
     @property
     def why_no_check(self) -> str:
@@ -235,8 +233,7 @@ def run_selection(
     """
     if options["k"] != AUTO and not looks_at_target(selector):
         options["check"] = False  # there is no target that the features were chosen for
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collect_warnings() as said:
         try:
             selected = select(
                 table,
@@ -257,11 +254,4 @@ def run_selection(
     relation = selected.relation
     if relation is not None and relation.choice == "trees":
         method = find_method(TREES)
-    # Warnings for developers are left out.
-    said = warning_sentences([one for one in caught if issubclass(one.category, UserWarning)])
     return Selection(method, table, selected, time.perf_counter() - started, said)
-
-
-def _as_option(sentence: str, table: Table) -> str:
-    """A sentence about parameters as one about options and about the column of the target."""
-    return re.sub("^y holds", f"{table.target_name} holds", as_options(sentence))

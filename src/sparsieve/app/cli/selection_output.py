@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError
 from .options import EscapeFormulas, of_output
-from .output import PAGES, as_json, check_outputs, print_rows, say
+from .output import PAGES, UsageError, as_json, check_outputs, print_rows, say
 from .tables import DASH, say_passes
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def print_features(selection: Selection) -> None:
         say(f"... and {selection.n_kept - shown} more; --names-only or -o lists all of them")
 
 
-def say_summary(selection: Selection, written: list[Path]) -> None:
+def say_summary(selection: Selection) -> None:
     """What the selection says of itself, on stderr."""
     from ...selection.covariates import kept_phrase
     from ...selectors.preparation import unit_phrase
@@ -93,7 +92,6 @@ def say_summary(selection: Selection, written: list[Path]) -> None:
     if selection.selected.certificate is not None:
         _say_certificate(selection.selected.certificate, selection.n_kept)
     say_passes(selection.selector, table.X)
-    say(*(f"wrote {path}" for path in written))
 
 
 def _say_certificate(certificate: Certificate, n_kept: int) -> None:

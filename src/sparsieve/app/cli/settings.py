@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...registry import DEFAULT_METHOD, Method, all_methods, find_class_name, method_name
-from .errors import UsageError
+from .output import UsageError
 
 AUTO = "auto"  # as -k: choose the number by cross-validation
 FDR = "fdr="  # as -k, before a level: keep what can be claimed at this false discovery rate
@@ -97,7 +97,6 @@ def build_selector(
     max_correlation: float | str | None = "auto",
 ) -> Any:
     """The unfitted selector that the options describe; ``stable`` runs it on halves."""
-    check_task(method, task)
     parameters = {}
     for setting in settings:
         name, equals, text = setting.partition("=")

@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .errors import UsageError, without_python
+from .live import progress
 from .options import (
     CommentOption,
     EncodingOption,
@@ -28,7 +29,7 @@ from .options import (
     of_table,
     seldom,
 )
-from .output import progress, say
+from .output import UsageError, say, without_python
 
 if TYPE_CHECKING:
     from ..io import Table
@@ -211,9 +212,10 @@ class Reading:
 
         ``columns`` are further arguments of ``read_table``, or take the place of options.
         """
-        from ...validation.written import MAX_CATEGORIES, MAX_MISSING
-        from ..io.errors import TargetNeededError
-        from ..io.read import read_table
+        with progress("Loading", quiet=quiet):
+            from ...validation.written import MAX_CATEGORIES, MAX_MISSING
+            from ..io.errors import TargetNeededError
+            from ..io.read import read_table
 
         options = asdict(self) | {"drop": self.drop or ()} | columns
         del options["form"]
@@ -312,7 +314,7 @@ class Preparing:
         """What ``feature_groups`` of :func:`~sparsieve.select` takes, for this table."""
         if self.feature_groups is None or self.feature_groups == CATEGORIES:
             return self.feature_groups
-        from ..io.feature_groups import read_feature_groups
+        from ..io.rows import read_feature_groups
 
         whole = table.made_names if table.together else {}
         return read_feature_groups(Path(self.feature_groups), table.feature_names, whole)
@@ -324,3 +326,83 @@ class Preparing:
     @property
     def _strategy(self) -> str:
         return (self.imputer or Imputer.median).value
+
+
+_column = partial(typer.Option, metavar="COL", rich_help_panel="Survival times")
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """The columns that the options name."""
+
+    survival_time: str | None = _column(
+        None,
+        "--time",
+        help="Column with the time to the event or to censoring; instead of --target, with "
+        "--event.",
+    )
+    event: str | None = _column(
+        None,
+        "--event",
+        help="Column that says whether the event happened: 1 or true, else 0 or false (censored).",
+    )
+    entry: str | None = seldom(
+        None,
+        "--entry",
+        metavar="COL",
+        help="Column with the time at which the observation of a sample began, if not 0.",
+    )
+    strata: str | None = seldom(
+        None,
+        "--strata",
+        metavar="COL",
+        help="Column with the stratum of each sample, such as the hospital: samples are compared "
+        "only within it.",
+    )
+    event_value: str | None = seldom(
+        None,
+        "--event-value",
+        metavar="LABEL",
+        help="The label in --event that says that the event happened, such as dead. Default: 1, "
+        "true or 1:...",
+    )
+
+    @property
+    def _columns_by_role(self) -> dict[str, str]:
+        """The columns by what they hold."""
+        columns = {"time": self.survival_time, **vars(self)}
+        del columns["survival_time"], columns["event_value"]
+        return {name: column for name, column in columns.items() if column is not None}
+
+    def check(self, target: str | None, task: str) -> None:
+        """Refuse options that do not go together."""
+        given = {f"--{name}": column for name, column in self._columns_by_role.items()}
+        if self.event_value is not None and self.event is None:
+            raise UsageError("--event-value needs --time and --event")
+        if not given:
+            return
+        if self.survival_time is None or self.event is None:
+            missing = "--time" if self.survival_time is None else "--event"
+            raise UsageError(f"{next(iter(given))} needs {missing} too: survival times need both")
+        if target is not None:
+            raise UsageError("--target and --time exclude each other: name one target")
+        if task != "auto":
+            raise UsageError(f"--task {task} and --time exclude each other: leave --task out")
+        if len(set(given.values())) < len(given):
+            raise UsageError(f"{' and '.join(given)} must name different columns")
+
+    def task(self, task: str) -> str:
+        """How the target is read."""
+        return task if self.survival_time is None else "survival"
+
+    def read_table(self, reading: Reading, path: Path, task: str, **how: Any) -> Table:
+        """The table with survival times as its target, where they were asked for."""
+        if self.survival_time is None:
+            return reading.read_table(path, task=task, **how)
+        target = (self.survival_time, self.event)
+        named: dict[str, Any] = {
+            "entry": self.entry,
+            "strata": self.strata,
+            "event_value": self.event_value,
+        }
+        return reading.read_table(path, target=target, **named, **how)

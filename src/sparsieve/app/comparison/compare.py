@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
 
 from ..._checks import check_choice, warn_user
-from ..._sklearn import check_method_params
-from ..._text import listed_names, plural
 from ...meta.rules import RULES, CountCurve, in_force
 from ...meta.trials import is_number_of_folds, most_to_try, numbers_to_try
 from ...preprocessing.encoding import for_made_columns
 from ...preprocessing.inputs import read_inputs
 from ...preprocessing.table import number_columns
-from ...scoring.engine import (
-    ALL_FEATURES,
-    fit_preparation,
-    score_columns,
-    score_features,
-    score_fold,
-)
-from ...scoring.folds import Fold, fold_repeats, one_by_one, seed_number
-from ...scoring.metrics import calibrated_losses
-from ...scoring.outcomes import Outcome, Progress, call_guardedly, fit_selection
-from ...scoring.ridge_path import default_scoring
-from ...scoring.scorers import Score, finite_folds, warn_ignored_weights
-from ...selectors.around import group_arguments, weight_arguments
-from ...selectors.base import BaseSelector, RandomState
+from ...scoring.engine import ALL_FEATURES
+from ...scoring.folds import fold_repeats, seed_number
+from ...scoring.outcomes import Progress
+from ...scoring.scorers import warn_ignored_weights
+from ...selectors.base import RandomState
 from ...validation.columns import check_in_memory
-from ...validation.target import with_task
 from ...validation.written import MAX_CATEGORIES, MAX_MISSING
 from .data import ComparisonData, contenders, keep_groups
-from .judge import AUTO, Judge, choose_judge, choose_scores
+from .fits import AUTO, NO_FEATURES, Fits, choose_judge, choose_scores, without_gaps
 from .method_result import MethodResult, check_names
-from .recommendation import CHOSEN
 from .result import Comparison
-
-ALL_SAMPLES = -1  # instead of the number of a split
-NO_FEATURES = 0  # features that a guess is made from
+from .verdict import CHOSEN
 
 
 def compare(
@@ -236,7 +220,7 @@ def compare(
         warn_ignored_weights(scores.values())
     for selector in chosen.values():
         number_columns(for_made_columns(selector, data.inputs), data.names)
-    jobs = _Jobs(data, chosen, splits, numbers, judge, scores)
+    jobs = Fits(data, chosen, splits, numbers, judge, scores)
     fits = jobs.run(n_jobs, on_progress)
     if jobs.stopped:
         warn_user(jobs.stopped)
@@ -252,7 +236,7 @@ def compare(
         if name in fits
     }
     levels = jobs.levels()
-    missing, kept = _without_gaps(scores, results, levels, fits)
+    missing, kept = without_gaps(scores, results, levels, fits)
     reached = min(result.n_reached for result in results.values())
     common = numbers[:reached]
     test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
@@ -302,218 +286,6 @@ def compare(
         estimator=estimator,
         split_repeats=repeats,
     )
-
-
-def _without_gaps(
-    scores: Mapping[str, Score],
-    results: Mapping[str, MethodResult],
-    levels: Mapping[Any, dict[str, np.ndarray]],
-    fits: Mapping[str, Any],
-) -> tuple[list[str], np.ndarray]:
-    """Leave out the splits on which a score is not defined for some method, and say so.
-
-    Returns what is to be said, and a mask of the splits that are kept for the first score.
-    """
-    said, masks = [], []
-    for name, score in scores.items():
-        every = np.concatenate([r.scores[name][: r.n_reached] for r in results.values()])
-        failures = [
-            next((one.failures[name] for one in of_split if name in one.failures), "")
-            for of_split in zip(*(parts[:-1] for parts in fits.values()), strict=True)
-        ]
-        try:
-            known, sentence = finite_folds(score, every, failures)
-        except ValueError as error:
-            if name == next(iter(scores)):
-                raise
-            known, sentence = np.ones(every.shape[-1], dtype=bool), str(error)
-        said.append(sentence)
-        masks.append(known)
-        for table in (*(result.scores for result in results.values()), *levels.values()):
-            table[name] = table[name][..., known]
-    return said, masks[0]
-
-
-class _Jobs:
-    """The fits of all methods on all splits and on all samples."""
-
-    def __init__(
-        self,
-        data: ComparisonData,
-        methods: dict[str, BaseSelector],
-        splits: list[Fold],
-        ks: list[int],
-        judge: Judge,
-        scores: Mapping[str, Score],
-    ) -> None:
-        self.data, self.methods, self.splits = data, methods, splits
-        self.ks = ks
-        metrics = list(scores.values())
-        self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
-        weights = data.sample_weight
-        self.score_params = {} if weights is None else {"sample_weight": weights}
-        self.path: dict[str, Any] = {}
-        if judge.how.get("dense"):  # the usual model, at all numbers in one go
-            made = default_scoring(judge.estimator, data.target, splits, metrics)
-            self.path = {name: made[name] for name in ("path",) if name in made}
-        if judge.name == "ridge" or len(ks) == 1:
-            self.path = {}
-        self.how["calibrate"] = data.task == "classification" and len(ks) > 1
-        self.failed: dict[str, str] = {}
-        self.stopped = ""  # what an interrupt left, as a sentence
-        self.model_params: dict[str, Any] = weight_arguments(judge.estimator, data.sample_weight)
-
-    def run(
-        self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
-    ) -> dict[str, list]:
-        """The fits by method: on every split in order, then on all samples."""
-        total = len(self.methods) * (len(self.splits) + 1)
-        done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}
-        n_failed = 0
-        try:
-            for finished, outcome in enumerate(self._outcomes(n_jobs), 1):
-                number, _, name = outcome.key.partition(" ")
-                if outcome.result is None:
-                    n_failed += 1
-                    self.failed.setdefault(name, outcome.error)
-                else:
-                    done[name][int(number)] = outcome.result
-                if on_progress is not None:
-                    on_progress(Progress(total, finished - n_failed, n_failed, finished, name))
-        except KeyboardInterrupt:
-            self._stop([name for name, fits in done.items() if len(fits) == len(self.splits) + 1])
-        return {
-            name: [fits[split] for split in [*range(len(self.splits)), ALL_SAMPLES]]
-            for name, fits in done.items()
-            if name not in self.failed
-        }
-
-    def _stop(self, finished: list[str]) -> None:
-        """Leave out what an interrupt has left unfinished, or give up where that is all."""
-        if not finished:
-            raise KeyboardInterrupt(
-                f"interrupted before any of the {len(self.methods)} methods was finished on all "
-                f"{len(self.splits)} splits, so nothing is compared; fewer methods or numbers in "
-                "ks, n_repeats=1 or n_jobs=-1 make a comparison shorter"
-            ) from None
-        left = [name for name in self.methods if name not in finished and name not in self.failed]
-        self.failed |= dict.fromkeys(left, "interrupted")
-        self.stopped = (
-            f"interrupted: {len(finished)} of {plural(len(self.methods), 'method')} "
-            f"{'was' if len(finished) == 1 else 'were'} finished, and {listed_names(left)} "
-            f"{'is' if len(left) == 1 else 'are'} left out"
-        )
-
-    def _outcomes(self, n_jobs: int | None) -> Iterable[Outcome]:
-        parts = [*enumerate(self.splits), (ALL_SAMPLES, None)]
-
-        def tasks() -> Iterator[Any]:
-            # One method after the other, so that an interrupt leaves some that are finished.
-            for name, selector in self.methods.items():
-                for number, split in parts:
-                    if name in self.failed:  # by now, where jobs are made as they are needed
-                        break
-                    work = self._on_all_samples if split is None else self._score_fold
-                    yield delayed(call_guardedly)(f"{number} {name}", work, selector, split)
-
-        return one_by_one(tasks(), n_jobs, ordered=False)
-
-    def _score_fold(self, selector: BaseSelector, split: Fold) -> Any:
-        return score_fold(
-            self._for_task(selector),
-            self.data.X,
-            self.data.y,
-            *split,
-            ks=self.ks,
-            prepare=self.data.prepare,
-            fit_params=self._fit_arguments(selector),
-            model_params=self.model_params,
-            score_params=self.score_params,
-            record_warnings=True,
-            **{**self.how, **self.path},
-        )
-
-    def losses(
-        self, fits: Sequence[Any], ks: list[int], known: np.ndarray, repeats: np.ndarray
-    ) -> tuple[np.ndarray, float] | None:
-        """The log loss of what is said of the classes at every number, and of a guess, if known."""
-        table = [one.losses for one in fits[:-1]]
-        if not all(len(one) >= len(ks) for one in table) or not table[0]:
-            return None
-        (model,) = {name for name, _ in table[0]}
-        found = np.array([[losses[model, k] for losses in table] for k in ks])
-        sizes = np.array([len(test) for _, test in self.splits])
-        of_guess = float(np.average(found[0, known, 0], weights=sizes[known]))
-        return calibrated_losses(found[:, known], sizes[known], repeats), of_guess
-
-    def score_count(self, k: int, fits: Sequence[Any], n_jobs: int | None) -> dict[str, np.ndarray]:
-        """By score: what the model gives on every split with the k features chosen there."""
-        how = {name: value for name, value in self.how.items() if name != "calibrate"}
-        found = Parallel(n_jobs=n_jobs)(
-            delayed(score_features)(
-                self.data.X,
-                self.data.y,
-                *split,
-                {k: fit.columns[k]},
-                prepare=self.data.prepare,
-                model_params=self.model_params,
-                score_params=self.score_params,
-                **how,
-            )
-            for split, fit in zip(self.splits, fits, strict=False)
-        )
-        tables = [next(iter(one.scores.values())) for one in found]
-        return {name: np.array([table[name] for table in tables]) for name in tables[0]}
-
-    def _on_all_samples(self, selector: BaseSelector, _: None) -> Any:
-        """(the selection, the ranking), without the fitted selector, which may be large."""
-        X = fit_preparation(self.data.prepare, self.data.X, slice(None))[1]
-        selector = self._for_task(selector)
-        given = self._fit_arguments(selector)
-        found = fit_selection(
-            selector, X, self.data.y, self.ks, fit_params=given, record_warnings=True
-        )
-        return replace(found, fitted=None), (
-            found.fitted.ranking_
-            if self.data.feature_groups is None
-            else found.fitted.group_ranking_
-        )
-
-    def _fit_arguments(self, selector: BaseSelector) -> dict[str, Any]:
-        """What the fit of a method gets beside X and y."""
-        weights = weight_arguments(selector, self.data.sample_weight)
-        return group_arguments(selector, self.data.groups) | weights
-
-    def _for_task(self, selector: BaseSelector) -> BaseSelector:
-        return with_task(selector, self.data.task if self.data.y.ndim == 1 else "auto")
-
-    def levels(self) -> dict[Any, dict[str, np.ndarray]]:
-        """Scores on every split without any feature and, if that takes seconds only, with all."""
-        n_features = self.data.X.shape[1]
-        columns: dict[Any, np.ndarray] = {NO_FEATURES: np.arange(0)}
-        # Squared training samples times features times splits, up to which it takes seconds.
-        if float(len(self.splits[0][0])) ** 2 * n_features * len(self.splits) <= 4e10:
-            columns[ALL_FEATURES] = np.arange(n_features)
-        found = {
-            key: call_guardedly(str(key), self._level, some).result for key, some in columns.items()
-        }
-        return {key: level for key, level in found.items() if level is not None}
-
-    def _level(self, columns: np.ndarray) -> dict[str, np.ndarray]:
-        scores: list[dict[str, float]] = []
-        for train, test in self.splits:
-            X = fit_preparation(self.data.prepare if len(columns) else None, self.data.X, train)[1]
-            y = self.data.y
-            parts = X[train], y[train], X[test], y[test]
-            # A guess has no steps that weights could go to.
-            params = self.model_params if len(columns) else self.score_params
-            params = check_method_params(X, params, indices=train)
-            given = check_method_params(X, self.score_params, indices=test)
-            found = score_columns(
-                *parts, {None: columns}, model_params=params, score_params=given, **self.how
-            )
-            scores += found.scores.values()
-        return {name: np.array([one[name] for one in scores]) for name in scores[0]}
 
 
 def _numbers(ks: Any, n_features: int, most: int) -> list[int]:

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from ..._checks import MAX_REPEATS, check_choice, check_integer, warn_user
+from ..._checks import MAX_REPEATS, check_choice, check_integer
 from ...meta.held_out import possible_folds
 from ...meta.trials import is_number_of_folds, search_folds
 from ...preprocessing.covariates import check_preparable
@@ -20,6 +20,7 @@ from ...preprocessing.inputs import Inputs
 from ...registry import all_methods, method_name, selector_name
 from ...scoring.folds import Fold
 from ...scoring.protocol import drawn_by_class
+from ...selection.choice import settle_task
 from ...selectors.around import takes_task
 from ...selectors.base import BaseSelector
 from ...selectors.groups import takes_groups, with_feature_groups
@@ -29,7 +30,6 @@ from ...validation.containers import canonical, check_finite_target, plain_matri
 from ...validation.dataframes import frame_library
 from ...validation.feature_groups import FeatureGroups
 from ...validation.feature_groups import feature_groups as read_groups
-from ...validation.reading import is_categorical, read_task
 from ...validation.survival import check_informative, is_survival
 from ...validation.target import TASKS, Target, check_varies
 
@@ -234,10 +234,7 @@ class ComparisonData:
         if y.ndim > 1 and task == "classification":
             raise ValueError("compare reads one column of class labels, got a y of several columns")
         if task == "auto":
-            whole = as_given if is_categorical(as_given) else y
-            task, doubt = ("regression", "") if y.ndim > 1 else read_task(whole, X)
-            if doubt:
-                warn_user(doubt)
+            task = "regression" if y.ndim > 1 else settle_task(X, as_given)
         named = {"groups": inputs.groups, "sample_weight": inputs.sample_weight}
         given_too = {n: np.asarray(plain_vector(n, v)) for n, v in named.items() if v is not None}
         check_consistent_length(X, *given_too.values())

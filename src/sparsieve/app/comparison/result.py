@@ -32,13 +32,16 @@ from ..report.page import check_packages
 from ..report.tables import write_tables
 from .data import ComparisonData
 from .method_result import MethodResult, comparison_view, method_rows, method_table, table_columns
-from .recommendation import describe_measurement, notes, recommendation
 from .verdict import (
     Peak,
     Verdict,
     consensus_columns,
     count_combinations,
+    describe_measurement,
+    notes,
+    optimism,
     rank_correlations,
+    recommendation,
     shared_counts,
 )
 
@@ -67,8 +70,8 @@ class Comparison:
     consensus : DataFrame or list of dict
         One row per feature that any fit chose: how many methods chose it, and in which share of
         the fits on training parts it was chosen.
-    recommendation : str
-        What to conclude, in words.
+    headline, recommendation : str
+        What to conclude, in a sentence and in full.
     verdict : Verdict
         The differences behind these words.
     guess : dict of str to ndarray
@@ -213,6 +216,11 @@ class Comparison:
         if not np.isfinite(guess).all():  # a scorer of the user's may not take such a model
             return SplitDifference(np.nan, np.nan, np.nan)
         return split_difference(gains, guess, self.test_share)
+
+    @property
+    def headline(self) -> str:
+        """What is found in a sentence, and by how much its score is too good where that shows."""
+        return " ".join(filter(None, [self.verdict.sentences()[0], optimism(self)]))
 
     @property
     def recommendation(self) -> str:
@@ -382,7 +390,7 @@ class Comparison:
             The files written; the last is captions.md with a caption and an alternative text for
             every figure.
         """
-        from ..plotting.chart_display import ChartDisplay
+        from ..plotting.kinds import ChartDisplay
         from ..plotting.selection import file_name, save_displays
 
         charts = collect_charts(comparison_report(self))

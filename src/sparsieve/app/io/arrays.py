@@ -19,12 +19,19 @@ from scipy import sparse
 from ..._checks import format_names
 from ...memory import machine_memory
 from ...validation.containers import check_sparse
-from .errors import DataError, check_fits, explain_failure
+from .errors import (
+    DataError,
+    check_fits,
+    check_unique,
+    decode_name,
+    dropped_names,
+    explain_failure,
+    number_names,
+)
 from .labels import Column, convert_values, not_a_column, read_target
-from .names import check_unique, decode_name, dropped_names, number_names
+from .layout import opened_text
 from .roles import Roles, make_column, what
 from .rows import Contents
-from .text import opened_text
 
 _TARGETS = ("y", "Y")
 NAMES = ("feature_names", "features")

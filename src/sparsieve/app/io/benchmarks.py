@@ -14,10 +14,9 @@ from ...validation.written import plain_number
 from .arrays import mat_arrays, npz_arrays
 from .delimited import is_number, read_text_table
 from .labels import read_target
-from .layout import detect_layout
+from .layout import detect_layout, opened_text
 from .roles import Roles
 from .rows import Contents
-from .text import opened_text
 
 TARGET_COLUMNS = ("target", "class", "label")
 # Names of data and labels in .mat files of the benchmark collections

@@ -30,13 +30,11 @@ from ...validation.written import (
     with_point,
     written_number,
 )
-from .errors import DataError
+from .errors import DataError, number_names, text_columns_error
 from .labels import MISSING, Column
-from .layout import BROKEN, Layout, detect_layout, not_utf8_text
-from .names import number_names, text_columns_error
+from .layout import BROKEN, Layout, detect_layout, not_utf8_text, plain_text
 from .roles import Places, Roles, column_places, make_column
 from .rows import Contents
-from .text import plain_text
 
 # PyArrow starts to pay above this size and this many bytes per column (about 200 rows); measured
 # with 50 x 22,000 (0.7 s against 1.7 s) and 200,000 x 20 (1.8 s against 0.35 s).

@@ -13,9 +13,10 @@ from ...preprocessing.table import Table
 from ...validation.raw_columns import AS_NAN, GAPS
 from ...validation.written import MAX_CATEGORIES
 from .arrays import read_mat, read_npz, read_svmlight
-from .columnar import read_parquet
+from .binary import read_parquet
 from .delimited import read_text_table
 from .errors import DataError, error_line, shown
+from .layout import EXCEL, full_suffix
 from .roles import IN_EITHER_FILE, Roles, as_table
 from .rows import COVARIATE, Contents, complete_rows, join_labels
 from .stored import (
@@ -27,7 +28,6 @@ from .stored import (
     read_npy,
     read_zarr,
 )
-from .text import EXCEL, full_suffix
 
 _READERS: dict[str, Callable[..., Contents]] = {
     **dict.fromkeys((".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz"), read_text_table),

@@ -21,9 +21,8 @@ from ...validation.raw_columns import (
 )
 from ...validation.raw_tables import make_plan
 from ...validation.written import MAX_CATEGORIES
-from .errors import DataError, TargetNeededError
+from .errors import DataError, TargetNeededError, check_unique, dropped_names, text_columns_error
 from .labels import Column, format_labels, parse_numbers, read_covariate, read_target
-from .names import check_unique, dropped_names, text_columns_error
 from .rows import COVARIATE, Contents
 
 AUTO, RAW = "auto", "raw"  # who decides what becomes of text; raw text stays as it is

@@ -21,11 +21,17 @@ from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
 from ...validation.columns import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
-from .columnar import arrow_values
-from .errors import DataError, TargetNeededError, check_fits, explain_failure
-from .hdf5_zarr import ZarrArrays, check_attributes, check_sizes, refuse_external_files
+from .binary import ZarrArrays, arrow_values, check_attributes, check_sizes, refuse_external_files
+from .errors import (
+    DataError,
+    TargetNeededError,
+    check_fits,
+    check_unique,
+    decode_name,
+    explain_failure,
+    number_names,
+)
 from .labels import MAX_CHARACTERS, convert_values
-from .names import check_unique, decode_name, number_names
 from .roles import Roles, column_places, in_words, make_column, what
 from .rows import Contents
 

@@ -17,7 +17,7 @@ from ..._files import replacing
 from ..._imports import require
 from .errors import DataError, shown
 from .labels import are_whole
-from .text import full_suffix
+from .layout import full_suffix
 
 
 def write_table(

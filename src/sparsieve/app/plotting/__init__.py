@@ -1,10 +1,9 @@
 """Pictures for notebooks in the manner of scikit-learn's displays; they need Matplotlib."""
 
 from .accuracy_curve import AccuracyCurveDisplay
-from .convergence import ConvergenceDisplay
 from .kinds import plot
 from .path import PathDisplay
-from .ranking import RankingDisplay, StabilityPathDisplay
+from .ranking import ConvergenceDisplay, RankingDisplay, StabilityPathDisplay
 
 __all__ = [
     "AccuracyCurveDisplay",

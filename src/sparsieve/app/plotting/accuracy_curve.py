@@ -29,7 +29,7 @@ from .base import (
     plain,
     wrap_text,
 )
-from .chart_display import Source
+from .kinds import Source
 
 
 @dataclass(frozen=True)

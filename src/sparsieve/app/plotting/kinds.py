@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from ..._checks import check_choice, check_integer, check_real, did_you_mean
 from ..._imports import require
-from ...diagnosis.null import PermutationNull
+from ...diagnosis.null import PermutationNull, permutation_null
+from ...preprocessing.covariates import preparation
 from ...scoring.folds import seed_number
+from ...selection.selected_data import SelectedData, raw_values
 from ...selectors.near_copies import SUBSTITUTE
+from ..report.assessment import Assessment, assess
 from ..report.elements import Chart
 from ..report.exploration import (
     MAX_DRAWN,
@@ -23,6 +27,7 @@ from ..report.exploration import (
 )
 from ..report.packing import still
 from ..report.sample_charts import (
+    Steps,
     projection_chart,
     samples_chart,
     several_values_chart,
@@ -36,9 +41,128 @@ from ..report.selection_charts import (
     substitutes_chart,
     weights_chart,
 )
-from .base import ROW_HEIGHT, Display
-from .chart_display import ChartDisplay, NothingToDraw, Source
-from .drawing import n_rows
+from ..report.wording import alt_text
+from .base import ROW_HEIGHT, Display, is_square, require_selector
+from .drawing import draw, n_rows, wished_width
+
+
+class NothingToDraw(ValueError):
+    """A selection has nothing that a chart could show; the message says why."""
+
+
+@dataclass(eq=False, repr=False)
+class ChartDisplay(Display):
+    """A chart of a report on axes of Matplotlib.
+
+    Parameters
+    ----------
+    chart : Chart
+        What to draw: numbers, title, labels and caption, as a report has them.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure
+        Where it was drawn.
+    artists_ : dict of str to matplotlib artists
+        What was drawn.
+    """
+
+    chart: Chart
+    artists_: dict[str, Any] = field(init=False)
+
+    @property
+    def caption(self) -> str:
+        """What to know when looking at it, in a sentence or two."""
+        meaning = self.chart.options.get("meaning")
+        said = [f"Score: {meaning}" if meaning else "", self.chart.note]
+        return " ".join(filter(None, said))
+
+    @property
+    def alt_text(self) -> str:
+        """The chart in words, for readers who cannot see it."""
+        return alt_text(self.chart)
+
+    def plot(self, ax: Any = None, **style: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes or None, default=None
+            Where to draw; None makes a new figure.
+        **style : dict
+            For the marks, as in the function of Matplotlib that draws them.
+
+        Returns
+        -------
+        display : Display
+            This object.
+        """
+        ax = self._begin(ax, n_rows(self.chart), wished_width(self.chart))
+        self.artists_ = draw(self.chart, ax, **style)
+        return self
+
+    @property
+    def is_square(self) -> bool:
+        """Whether its figure should be as high as wide."""
+        return is_square(self.chart)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What charts of one selection are made of; costly parts are found when first needed."""
+
+    selector: Any
+    kept: SelectedData
+    n_folds: int | None = None
+    seed: int = 0
+    groups: Any = None
+    null: PermutationNull | None = None
+    prepare: Any = None  # what made X of ``kept`` from ``given``; fitted again in every fold
+    given: Any = None
+    search: Any = None  # what chose the number of features, whose folds are then repeated
+    scoring: Any = None
+
+    @classmethod
+    def from_selector(
+        cls, selector: Any, X: Any, y: Any, names: Any, display: Any, **how: Any
+    ) -> Source:
+        """From a fitted selector and the data it was fitted on."""
+        require_selector(selector, display)
+        # A search for the number of features draws the selection of the selector it fitted.
+        fitted = getattr(selector, "selector_", selector)
+        return cls(fitted, SelectedData.from_selector(fitted, X, y, names), **how)
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """What folds say that repeat the selection."""
+        if not len(self.kept.order):
+            raise NothingToDraw("no feature was selected")
+        found = assess(
+            self.kept,
+            self.kept.X if self.prepare is None else raw_values(self.given),
+            n_folds=self.n_folds,
+            seed=self.seed,
+            groups=self.groups,
+            prepare=preparation(self.prepare),
+            scoring=self.scoring,
+            search=self.search,
+        )
+        if found.reason:
+            raise NothingToDraw(f"cross-validation is not possible: {found.reason}")
+        return found
+
+    def with_null(self) -> Source:
+        """The same with what fits on shuffled targets reach."""
+        kept = self.kept
+        null = permutation_null(kept.clone_selector(), kept.X, kept.y, groups=self.groups)
+        return replace(self, null=null)
+
+    @property
+    def steps(self) -> Steps:
+        """The selection itself, as the only place of a slider."""
+        if not len(self.kept.order):
+            raise NothingToDraw("no feature was selected")
+        return [(self.kept.own[0], self.kept.order)]
 
 
 def _heatmap(source: Source, order: str = "class") -> Chart:
@@ -75,25 +199,9 @@ def _profiles(source: Source) -> Chart | None:
     return made(source.kept, source.steps)
 
 
-def _projection(source: Source) -> Chart:
-    return projection_chart(source.kept, source.steps)[0]
-
-
 def _predictions(source: Source) -> Chart | None:
     made = confusion_chart if source.kept.classes is not None else held_out_chart
     return made(source.kept, source.assessment, source.steps)
-
-
-def _stability(source: Source) -> Chart | None:
-    return frequency_chart(source.assessment, source.kept)
-
-
-def _weights(source: Source) -> Chart | None:
-    return weights_chart(source.kept)
-
-
-def _correlations(source: Source) -> Chart | None:
-    return correlation_chart(source.kept)
 
 
 def _substitutes(source: Source, threshold: float = SUBSTITUTE) -> Chart | None:
@@ -118,12 +226,28 @@ KINDS: dict[str, tuple[Callable[..., Chart | None], tuple[str, ...], str]] = {
     "heatmap": (_heatmap, ("order",), "there are no samples to draw"),
     "values": (_values, ("feature",), "there are no values to draw"),
     "profiles": (_profiles, (), "there are no means to draw"),
-    "projection": (_projection, (), "there is nothing to project"),
+    "projection": (
+        lambda source: projection_chart(source.kept, source.steps)[0],
+        (),
+        "there is nothing to project",
+    ),
     "predictions": (_predictions, (), "nothing was predicted"),
-    "stability": (_stability, (), "folds selected nothing"),
-    "correlations": (_correlations, (), "fewer than two features are selected"),
+    "stability": (
+        lambda source: frequency_chart(source.assessment, source.kept),
+        (),
+        "folds selected nothing",
+    ),
+    "correlations": (
+        lambda source: correlation_chart(source.kept),
+        (),
+        "fewer than two features are selected",
+    ),
     "substitutes": (_substitutes, ("threshold",), "no feature left out is nearly a copy"),
-    "weights": (_weights, (), "{selector} has no coef_, so there are no weights to draw"),
+    "weights": (
+        lambda source: weights_chart(source.kept),
+        (),
+        "{selector} has no coef_, so there are no weights to draw",
+    ),
     "null": (_null, (), "no fits on shuffled targets were made"),
 }
 

@@ -20,9 +20,8 @@ from ..report.survival import held_out_survival, survival_chart
 from ..report.wording import file_name as file_name
 from . import AccuracyCurveDisplay, RankingDisplay, kinds
 from .base import plain
-from .chart_display import ChartDisplay, NothingToDraw, Source
 from .drawing import n_rows
-from .kinds import OverviewDisplay
+from .kinds import ChartDisplay, NothingToDraw, OverviewDisplay, Source
 
 if TYPE_CHECKING:
     from ...selection.result import SelectedFeatures

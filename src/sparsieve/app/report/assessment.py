@@ -18,6 +18,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, roc_auc_s
 from ..._text import listed_names, plural
 from ...meta.count_search import MODEL
 from ...meta.held_out import N_FOLDS, N_REPEATS, WatchedSearch, held_out_search
+from ...meta.progress import Pace
 from ...meta.rules import CountCurve
 from ...meta.selector_cv import SelectorCV
 from ...scoring import nogueira_stability
@@ -45,7 +46,7 @@ class Assessment:
         What was measured; None where nothing was.
     scores : dict of str to ndarray of shape (n_ks, n_folds)
         By model, that of the check first; larger is better. The models beside it have the folds
-        that hold out every sample once.
+        that hold out every sample once, and NaN at numbers that were left out to save time.
     ks : list of int
         Numbers of features that every fold was asked for, in increasing order, here and below
         without covariates.
@@ -106,21 +107,19 @@ class Assessment:
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """Model, k, mean and error (standard error, for training parts that overlap)."""
-        return [
-            {"model": model, "k": k, "mean": mean, "error": error}
-            for model in self.scores
-            for k, mean, error in zip(
-                self.ks,
-                self._curve(model).values.tolist(),
-                self._curve(model).standard_errors.tolist(),
-                strict=True,
+        found: list[dict[str, Any]] = []
+        for model, scores in self.scores.items():
+            known = np.isfinite(scores).all(axis=1)
+            curve = CountCurve(
+                np.array(self.ks)[known], scores[known], self.test_share, self.measure, self.unit
             )
-        ]
-
-    def _curve(self, model: str) -> CountCurve:
-        return CountCurve(
-            np.array(self.ks), self.scores[model], self.test_share, self.measure, self.unit
-        )
+            columns = curve.ks.tolist(), curve.values.tolist(), curve.standard_errors.tolist()
+            names = ("k", "mean", "error")
+            found += [
+                {"model": model} | dict(zip(names, row, strict=True))
+                for row in zip(*columns, strict=True)
+            ]
+        return found
 
     @property
     def over_folds(self) -> str:
@@ -163,6 +162,8 @@ class Assessment:
 
 # So many folds times samples times classes times features are fitted within some seconds.
 MAX_FITTED, MIN_COUNTS = 3e7, 5
+# So many folds times numbers of features times squared samples take other models some seconds.
+MAX_COMPARED = 5e7
 
 
 def assess(
@@ -351,12 +352,16 @@ def _score_other_models(
     if not models or len(y) > MAX_SAMPLES or _has_gaps(search, X):
         return {}, []
     metrics: list[Any] = [measure.own or measure]
+    once = _held_out_once(search.folds_, len(y))
+    ks = _some_numbers(search.ks_, n_kept, int(MAX_COMPARED / len(once) / len(y) ** 2))
     found, areas = [], []
-    for number, _, _ in _held_out_once(search.folds_, len(y)):
+    pace = Pace("the comparison of models", len(once), "fold of other models")
+    for number, _, _ in once:
         train, test = search.folds_[number]
         made = fit_preparation(search.how_["prepare"], X, train)[1]
         scored = score_columns(
-            *(made[train], y[train], made[test], y[test], search.results_[number].columns),
+            *(made[train], y[train], made[test], y[test]),
+            {k: search.results_[number].columns[k] for k in ks},
             models=models,
             metrics=metrics,
             standardize=True,
@@ -364,14 +369,30 @@ def _score_other_models(
         )
         found.append(scored)
         areas += _areas(y[test], scored.decisions.get(("svm", n_kept)), np.unique(y[train]))
+        pace.step()
     name = metrics[0] if isinstance(metrics[0], str) else metrics[0].name
-    tables = {
-        MODEL_WORDS[model]: measure.turned(
-            np.array([[one.scores[model, k][name] for k in search.ks_.tolist()] for one in found]).T
-        )
-        for model in models
-    }
-    return {words: table for words, table in tables.items() if np.isfinite(table).all()}, areas
+    tables, scored_here = {}, np.isin(search.ks_, ks)
+    for model in models:
+        table = np.full((len(search.ks_), len(found)), np.nan)
+        table[scored_here] = np.array([[one.scores[model, k][name] for one in found] for k in ks])
+        if np.isfinite(table[scored_here]).all():
+            tables[MODEL_WORDS[model]] = measure.turned(table)
+    return tables, areas
+
+
+def _some_numbers(ks: np.ndarray, n_kept: int, most: int) -> list[int]:
+    """The number of features that are kept, and others of those tried, the largest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsieve.app.report.assessment import _some_numbers
+    >>> _some_numbers(np.arange(1, 10), 3, 4), _some_numbers(np.arange(1, 10), 3, 0)
+    ([1, 3, 5, 9], [3])
+    """
+    others = np.setdiff1d(ks, [n_kept])
+    places = np.linspace(len(others) - 1, 0, min(max(most - 1, 0), len(others))).astype(int)
+    return sorted({n_kept, *others[places].tolist()})
 
 
 def _has_gaps(search: WatchedSearch, X: Any) -> bool:

@@ -83,7 +83,7 @@ def comparison_report(comparison: Any, *, title: str | None = None, command: str
     ]
     return Report(
         title=title or f"{plural(n_methods, 'method')} compared on {plural(n_samples, 'sample')}",
-        headline=verdict.sentences()[0],
+        headline=comparison.headline,
         sections=[section for section in sections if section is not None],
         figures=figures,
         warnings=_warnings(comparison),

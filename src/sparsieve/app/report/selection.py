@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,12 +13,14 @@ from ..._checks import check_flag, check_integer, check_real
 from ..._text import plural
 from ...diagnosis import diagnose
 from ...diagnosis.null import PermutationNull
+from ...meta import SelectorCV
 from ...meta.held_out import HeldOutCheck
 from ...preprocessing.covariates import preparation
 from ...registry import selector_name
 from ...scoring.folds import seed_number
 from ...scoring.relation import RelationFound
 from ...selection.claims import Claims, find_claims
+from ...selection.covariates import AUTO
 from ...selection.selected_data import SelectedData, raw_values
 from ...selectors.base import RandomState
 from ...selectors.fitted import convergence_failure
@@ -30,7 +33,7 @@ from .answer import HeldOut, headline, model_card
 from .assessment import MAX_SAMPLES, Assessment, assess
 from .claims_section import claims_section, noise_level
 from .exploration import explore_section, selections
-from .page import Report, provenance_section
+from .page import Report, check_packages, provenance_section
 from .relation import relation_section
 from .sample_charts import profiles
 from .selection_sections import (
@@ -47,6 +50,10 @@ from .selection_sections import (
 )
 from .survival import HeldOutSurvival, held_out_survival, survival_section
 from .wording import end_sentence, percent
+
+if TYPE_CHECKING:
+    from ...selection.result import SelectedFeatures
+
 
 _NOT_ASKED = "cross-validation was not asked for"
 
@@ -256,6 +263,12 @@ def _held_out(
     if kept.task == "survival":
         n_shuffles = null.n_repeats if isinstance(null, PermutationNull) else None
         how: Any = {"n_shuffles": n_shuffles, "time_name": time_name, "n_folds": cv or 5}
+        n_fits, most = 1, kept.n_kept
+        if search is not None:
+            n_fits, most = search.n_splits_ + 1, int(search.ks_[-1])
+        elif check is not None:
+            n_fits = check.n_folds + 1
+        how["n_searched"] = n_fits * most
         survival = held_out_survival(kept, X, **how, **folds)
     return assessment, survival
 
@@ -338,3 +351,30 @@ def _code(selector: Any, cv: int | None, seed: int, is_certified: bool) -> str:
         f"selector_report(selector, X, y, {folds}random_state={seed}{more})"
         ".save('report.html')"
     )
+
+
+def write_report(selected: SelectedFeatures, path: str | os.PathLike[str], **options: Any) -> None:
+    """Write the page of a selection; ``options`` are those of ``selector_report``."""
+    check_packages()
+    search = selected.selector if isinstance(selected.selector, SelectorCV) else None
+    claims = options.pop("claims", isinstance(selected.method, FDRSelector))
+    if isinstance(claims, bool):
+        claims = selected.claims() if claims else None
+    alone = selected.covariates_alone
+    selector_report(
+        selected.method,
+        selected.X,
+        selected.y,
+        prepare=selected.prepare,
+        groups=selected.groups,
+        feature_names=selected.names,
+        null=selected.null or AUTO,
+        certify=selected.certificate is not None,
+        search=search,
+        check=selected.check,
+        claims=claims,
+        covariates=selected.covariates.places,
+        covariates_alone="" if alone is None else alone.sentence,
+        relation=selected.relation,
+        **{"time_name": selected.inputs.time_name, **options},
+    ).save(path)

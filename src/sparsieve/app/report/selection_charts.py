@@ -85,7 +85,7 @@ def ranking_chart(
     if null is not None and _reached_by_all(null, finite):
         null = None
     drawn = ranked.features[:n_drawn]
-    if null is not None and not _all_compare(ranked):
+    if null is not None and not _all_compare(selector, ranked):
         notes.append(_first_and_noise(null, str(names[drawn[0]]), finite[0], unit))
         null = None
     if null is not None:
@@ -106,7 +106,9 @@ def ranking_chart(
     )
 
 
-def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str) -> list[str]:
+def about_scores(
+    selector: Any, ranked: RankedFeatures, null: PermutationNull | None, unit: str
+) -> list[str]:
     """What a reader of the scores has to know beside their meaning."""
     found = []
     is_unranked = UNRANKED in ranked.notes
@@ -123,7 +125,7 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str
             "Every fit on a shuffled target has the same highest score as this one, so the highest "
             "score does not separate signal from noise, and no noise level is drawn."
         )
-    elif not _all_compare(ranked):
+    elif not _all_compare(selector, ranked):
         found.append(
             f"Noise is what the best {unit} of a shuffled fit reaches, usually the first to enter, "
             f"so the first {unit} alone is compared with it: a {unit} that enters later explains "
@@ -132,9 +134,11 @@ def about_scores(ranked: RankedFeatures, null: PermutationNull | None, unit: str
     return found
 
 
-def _all_compare(ranked: RankedFeatures) -> bool:
+def _all_compare(selector: Any, ranked: RankedFeatures) -> bool:
     """Whether every score stands for itself; of features that enter one by one the first does."""
-    return ranked.falls and UNRANKED not in ranked.notes
+    model = getattr(selector, "selector_", selector)  # the one inside a search
+    is_stepwise = len(getattr(model, "history_", ())) and objective_history(model).unit
+    return ranked.falls and UNRANKED not in ranked.notes and not is_stepwise
 
 
 def _first_and_noise(null: PermutationNull, name: str, score: float | None, unit: str) -> str:

@@ -178,7 +178,7 @@ def ranking_section(
     finite = [float(score) if np.isfinite(score) else None for score in ranked.scores]
     n_drawn = min(25, max(kept.own[0] + 5, 10))
     chart = ranking_chart(kept.selector, kept.names, null, n_drawn, ranked=ranked)
-    text = [f"Score: {ranked.meaning}", *about_scores(ranked, null, kept.unit)]
+    text = [f"Score: {ranked.meaning}", *about_scores(kept.selector, ranked, null, kept.unit)]
     text += [without_null] * bool(without_null)
     listed = MAX_LISTED
     columns = [

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..._text import format_p_value, plural, shortened
+from ...meta.progress import Pace
 from ...scoring.engine import score_fold
 from ...scoring.folds import make_folds
 from ...scoring.likelihood_models import MAX_RATIOS, hazard_columns
@@ -22,9 +23,9 @@ from .elements import Chart, Column, Section, Table, make_chart, make_table
 from .packing import plain, round_digits
 
 _MIN_SHUFFLES = 19  # fewer cannot reach the 5 % level
-# How many shuffles nobody asked for, by the numbers in X: the clock is not to decide a p-value.
-# They are to take about as long as the selection did.
-_BY_SIZE = ((2e5, 39), (np.inf, _MIN_SHUFFLES))
+# So many shuffles that nobody asked for are done where they take as long as the selection at most,
+# or some seconds. Both are counted by what is fitted: the clock is not to decide a p-value.
+_SHUFFLES, _SECONDS = 39, 5.0
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ def held_out_survival(
     prepare: Any = None,
     groups: Any = None,
     n_shuffles: int | None = None,
+    n_searched: int = 0,
     time_name: str = "time",
 ) -> HeldOutSurvival | None:
     """Predict the risk of every sample by folds without it; None where that is impossible.
@@ -127,7 +129,10 @@ def held_out_survival(
     groups : array of shape (n_samples,) or None, default=None
         Samples of a group stay together, in folds and in shuffles.
     n_shuffles : int or None, default=None
-        How often everything is repeated on shuffled y; None: 39 times on small data, 19 on large.
+        How often everything is repeated on shuffled y; None: 19 to 39 times where that takes no
+        longer than the selection did, or seconds.
+    n_searched : int, default=0
+        How many features all fits of the selection have searched, for that.
     time_name : str, default="time"
         What the time is called.
     """
@@ -157,11 +162,11 @@ def held_out_survival(
             risk, thirds = predict_risks(y)
             statistic = log_rank(y, thirds).statistic
             if n_shuffles is None:
-                n_shuffles = default_n_shuffles(selector, X, n_folds, n_kept)
+                n_shuffles = default_n_shuffles(selector, X, n_folds, n_kept, n_searched)
             count, rng = 0 if exchange.too_few else n_shuffles, np.random.default_rng(seed)
-            larger = sum(
-                exchange.try_order(shuffle_statistic, rng) >= statistic - 1e-9 for _ in range(count)
-            )
+            pace = Pace("the log-rank test of the report", count, "shuffle of survival times")
+            shuffled = (exchange.try_order(shuffle_statistic, rng) for _ in range(count))
+            larger = sum(value >= statistic - 1e-9 for value in pace.follow(shuffled))
         except ValueError:
             return None
     p_value = (1 + larger) / (1 + count) if count >= _MIN_SHUFFLES else None
@@ -169,24 +174,27 @@ def held_out_survival(
     return HeldOutSurvival(y, risk, thirds, statistic, p_value, count, n_folds, why_not, time_name)
 
 
-def default_n_shuffles(selector: Any, X: Any, n_folds: int, n_kept: int) -> int:
-    """How many shuffles nobody asked for, by the method and the size of X; 0 where 19 take long.
+def default_n_shuffles(
+    selector: Any, X: Any, n_folds: int, n_kept: int, n_searched: int = 0
+) -> int:
+    """How many shuffles nobody asked for; 0 where too few of them are no longer than the selection.
 
     Examples
     --------
     >>> import numpy as np
     >>> from sparsieve import HSICLassoSelector, LikelihoodForwardSelector
     >>> from sparsieve.app.report.survival import default_n_shuffles
-    >>> X = np.zeros((100, 100))
-    >>> default_n_shuffles(LikelihoodForwardSelector(), X, n_folds=5, n_kept=10)
+    >>> default_n_shuffles(LikelihoodForwardSelector(), np.zeros((100, 100)), 5, n_kept=10)
     39
-    >>> default_n_shuffles(HSICLassoSelector(), np.zeros((100, 2000)), n_folds=5, n_kept=10)
-    0
+    >>> large = HSICLassoSelector(), np.zeros((100, 2000))
+    >>> default_n_shuffles(*large, 5, n_kept=10), default_n_shuffles(*large, 5, 10, n_searched=1000)
+    (0, 20)
     """
+    searched = n_folds * n_kept  # by one shuffle
     share = min(1.0, n_kept / MEASURED_KEPT)  # of a fit that looks for as many as were measured
-    size, seconds = float(np.prod(X.shape)), n_folds * share * expected_seconds(selector, X)
-    counts = (count for limit, count in _BY_SIZE if size <= limit)
-    return next((count for count in counts if count * seconds <= 120.0), 0)
+    seconds = n_folds * share * expected_seconds(selector, X)
+    count = min(_SHUFFLES, int(max(n_searched / searched, _SECONDS / seconds)))
+    return count if count >= _MIN_SHUFFLES else 0
 
 
 def survival_chart(found: HeldOutSurvival) -> Chart:
@@ -250,6 +258,8 @@ def _ratio_table(kept: SelectedData) -> Table | None:
         "others are the same: a Cox model of all selected features, without a penalty. The "
         "features were chosen on the same samples, which makes the ratios look further from 1 than "
         "they are."
+        + " Empty: the feature says no more than the others."
+        * bool(np.isnan(next(iter(found.values()))).any())
     )
     names = Column("feature", shortened([kept.names[j] for j in kept.order]))
     return Table("Hazard ratios", [names, *numbers], note)

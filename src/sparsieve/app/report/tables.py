@@ -12,7 +12,7 @@ import numpy as np
 
 from ..._files import replacing
 from ..._text import visible
-from ..io.text import full_suffix
+from ..io.layout import full_suffix
 from ..io.write import check_writable, write_table
 
 
