@@ -327,7 +327,8 @@ class _Largest:
     def compare(self, gap: Any, counts: Any, squares: np.ndarray, equal_var: bool) -> None:
         """Compare two sides of so many samples, which may differ by feature."""
         together = np.broadcast_to(counts.sum(axis=0) - 2.0, gap.shape)
-        error, student = _pooled_error(counts, squares), np.full(gap.shape, np.inf)
+        pooled = squares.sum(axis=0) / np.maximum(together, 1e-9)
+        error, student = np.sqrt(pooled * (1 / counts).sum(axis=0)), np.full(gap.shape, np.inf)
         freedom = together
         if not equal_var:
             known = np.broadcast_to(counts.min(axis=0) > 1, gap.shape)  # variances of both sides
@@ -346,9 +347,3 @@ class _Largest:
         self.freedom = np.where(larger, freedom, self.freedom)
         self.pooled = np.where(larger, student, self.pooled)
         self.pooled_freedom = np.where(larger, together, self.pooled_freedom)
-
-
-def _pooled_error(counts: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    """Standard error of the difference of two means of the same spread."""
-    freedom = np.maximum(counts.sum(axis=0) - 2.0, 1e-9)
-    return np.sqrt(squares.sum(axis=0) / freedom * (1 / counts).sum(axis=0))

@@ -259,11 +259,7 @@ def _may_be_extreme(X: Any, limit: float, total: float) -> bool:
         return True
     if sparse.issparse(X):
         sizes = np.abs(X.data)
-        if not len(sizes):
-            return False
-        if sizes.min() == 0:  # zeros that are stored
-            sizes = sizes[sizes > 0]
-        return bool(sizes.min(initial=np.inf) < 1.0 / limit)
+        return bool(sizes[sizes > 0].min(initial=np.inf) < 1.0 / limit)  # stored zeros apart
     tiny = np.arange(X.shape[1])
     for row in X[:: max(1, len(X) // 32)]:
         if not len(tiny := tiny[np.abs(row[tiny]) < 1.0 / limit]):

@@ -179,7 +179,12 @@ class FetchedDesign(DesignMatrix):
         width = products.shape[1]
         self._reserve(width)
         for k in range(width):
-            coordinates, whole = self._coordinates(products, k, feature, combination, squares)
+            # What the basis knows of the new vector, and its squared norm.
+            if feature is None:
+                w = combination[:, k]
+                coordinates, whole = self._products.T @ w, float(w @ products[:, k])
+            else:
+                coordinates, whole = self._products[feature].copy(), float(squares)
             rest = products[:, k] - self._products @ coordinates
             left = whole - float(coordinates @ coordinates)
             if feature is not None:
@@ -193,13 +198,6 @@ class FetchedDesign(DesignMatrix):
             self._left -= rest**2
         # With as many directions as X has samples nothing is left of any column.
         self._seen |= self._left <= ROUNDING * self._squares
-
-    def _coordinates(self, products, k, feature, combination, squares):
-        """What the basis knows of the new vector, and its squared norm."""
-        if feature is not None:
-            return self._products[feature].copy(), float(squares)
-        w = combination[:, k]
-        return self._products.T @ w, float(w @ products[:, k])
 
     def _reserve(self, width: int) -> None:
         if self._size + width <= self._P.shape[1]:
