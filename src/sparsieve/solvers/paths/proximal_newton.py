@@ -240,9 +240,8 @@ def proximal_newton(
             if isnan(there.value):
                 return leave(gap, False)
             if length < 1.0:
-                new_price = float(
-                    costs @ block_norms((old + length * moves).reshape(-1, 1), places)
-                )
+                w = old + length * moves
+                new_price = float(costs @ block_norms(w.reshape(-1, 1), places))
             limit = total + 1e-4 * length * promised + ROUNDING * abs(total)
             if there.value + new_price <= limit:
                 accepted = True

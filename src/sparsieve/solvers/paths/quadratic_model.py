@@ -19,9 +19,6 @@ from scipy.linalg import lapack
 
 from ..._numba import PART, VIEWS, compiled
 
-# What is added to unit diagonals, one after the other, until a matrix can be factorised.
-JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
-
 
 def ranges(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The numbers from each first on, so many of each, one range after the other."""
@@ -59,34 +56,6 @@ def block_spectra(A: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndar
         places = offsets[these][:, None] + np.arange(p * p)
         vectors[places] = Q.transpose(0, 2, 1).reshape(len(these), -1)
     return values, vectors, offsets
-
-
-def factorise(system: np.ndarray) -> np.ndarray | None:
-    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
-
-    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
-    is added to these where copies of columns and rounding have left less than nothing.
-    """
-    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
-    scaled = system / sizes / sizes[:, None]
-    for jitter in JITTERS:
-        scaled[np.diag_indices_from(scaled)] += jitter
-        L, failed = lapack.dpotrf(scaled, lower=1)
-        if not failed and np.isfinite(L).all():
-            return np.asarray(sizes[:, None] * L)
-    return None
-
-
-def solve_semidefinite(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
-    """The solution of a positive semidefinite system, or None where it has none."""
-    if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
-        return np.asarray(target / system[0, 0])
-    L = factorise(system)
-    if L is None:
-        return None
-    found, _ = lapack.dpotrs(L, target, lower=1)
-    return np.asarray(found) if np.isfinite(found).all() else None
 
 
 FAST_MATH = {"fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
