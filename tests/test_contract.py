@@ -121,7 +121,7 @@ def test_random_states_and_sizes_of_constructors():
         if "random_state" in defaults:
             expected = 0 if name in REPEATABLE else None
             assert defaults["random_state"] == expected, name
-    assert len(parameters(ESTIMATORS["L20Selector"])) <= 17
+    assert len(parameters(ESTIMATORS["L20Selector"])) <= 18
     assert len(parameters(ESTIMATORS["RobustL20Selector"])) <= 15
 
 

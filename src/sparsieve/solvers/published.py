@@ -1,4 +1,4 @@
-"""Settings of published methods whose selectors have another solver by default.
+"""Settings of published methods whose selectors have another solver by default, and of that solver.
 
 Those of the published methods for ``RobustL20Selector`` and ``L20Selector`` are among ``settings``.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from .._checks import check_choice, check_integer, check_real
 from .settings import SolverSettings
 
-__all__ = ["ALM", "AlternatingDC", "MinimaxDC"]
+__all__ = ["ALM", "AlternatingDC", "ExactMinimax", "MinimaxDC"]
 
 
 @dataclass(repr=False, kw_only=True)
@@ -160,3 +160,41 @@ class MinimaxDC(SolverSettings):
 
     def _check(self) -> None:
         check_real("epsilon", self.epsilon, minimum=0, strict=True)
+
+
+@dataclass(repr=False, kw_only=True)
+class SurrogateDescent(SolverSettings):
+    """The DC algorithm on the surrogate, the default solver of ``L0MPMSelector``."""
+
+
+@dataclass(repr=False, kw_only=True)
+class ExactMinimax(SolverSettings):
+    """Exact search for the fewest features that reach ``delta``, a solver of ``L0MPMSelector``.
+
+    For up to 30 features. Starts from the solution with the surrogate and rules out smaller sizes
+    by branch and bound, until a set is found or the time limit is reached.
+
+    Parameters
+    ----------
+    time_limit : float, default=60.0
+        Time limit in seconds for every two-class task.
+
+    See Also
+    --------
+    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sparsieve import L0MPMSelector
+    >>> from sparsieve.solvers import ExactMinimax
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = L0MPMSelector(solver=ExactMinimax(time_limit=10)).fit(X, y == 0)
+    >>> selector.converged_, int(selector.objective_)
+    (True, 2)
+    """
+
+    time_limit: float = 60.0
+
+    def _check(self) -> None:
+        check_real("time_limit", self.time_limit, minimum=0, strict=True)

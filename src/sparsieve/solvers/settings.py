@@ -16,7 +16,6 @@ __all__ = [
     "AHIHT",
     "HIHT",
     "IRLS",
-    "ExactMinimax",
     "ExactSearch",
     "Greedy",
     "NmAPG",
@@ -430,41 +429,3 @@ class RobustGreedySearch(SolverSettings):
         if not isinstance(self.compare, NmAPG | IRLS):
             raise ValueError(f"compare must be NmAPG(...), IRLS(...) or None, got {self.compare!r}")
         self.compare._check()
-
-
-@dataclass(repr=False, kw_only=True)
-class SurrogateDescent(SolverSettings):
-    """The DC algorithm on the surrogate, the default solver of ``L0MPMSelector``."""
-
-
-@dataclass(repr=False, kw_only=True)
-class ExactMinimax(SolverSettings):
-    """Exact search for the fewest features that reach ``delta``, a solver of ``L0MPMSelector``.
-
-    For up to 30 features. Starts from the solution with the surrogate and rules out smaller sizes
-    by branch and bound, until a set is found or the time limit is reached.
-
-    Parameters
-    ----------
-    time_limit : float, default=60.0
-        Time limit in seconds for every two-class task.
-
-    See Also
-    --------
-    sparsieve.L0MPMSelector : Fewest features that reach a given worst-case accuracy.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sparsieve import L0MPMSelector
-    >>> from sparsieve.solvers import ExactMinimax
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = L0MPMSelector(solver=ExactMinimax(time_limit=10)).fit(X, y == 0)
-    >>> selector.converged_, int(selector.objective_)
-    (True, 2)
-    """
-
-    time_limit: float = 60.0
-
-    def _check(self) -> None:
-        check_real("time_limit", self.time_limit, minimum=0, strict=True)

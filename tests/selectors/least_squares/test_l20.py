@@ -420,6 +420,7 @@ def test_the_constructor_holds_the_model_and_solver_objects_the_rest(problem):
         *("n_features_to_select", "lam", "ridge", "solver", "max_iter", "tol", "fit_intercept"),
         *("standardize", "always_keep", "never_keep", "task", "class_weight", "random_state"),
         *("verbose", "feature_groups", "group_costs", "max_correlation"),
+        "nonnegative",
     }
     with pytest.raises(ValueError, match=r"pass solver=HIHT\(\) first"):
         L20Selector(solver="hiht").set_params(solver__decay=0.8)

@@ -1,5 +1,7 @@
 """Forward selection with prescribed signs, against every addition fitted by SciPy."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,7 +9,8 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.preprocessing import StandardScaler
 
-from sparsieve import RidgeForwardSelector
+from sparsieve import L20Selector, RidgeForwardSelector
+from sparsieve.solvers import Greedy
 
 PLAIN = {"nonnegative": True, "clip": None, "max_correlation": None}
 
@@ -86,6 +89,9 @@ def test_two_classes_and_features_that_only_speak_against():
     with pytest.warns(UserWarning, match="No feature has a nonzero weight"):
         nothing = RidgeForwardSelector(2, nonnegative=True).fit(np.exp(X), -np.exp(X).sum(axis=1))
     assert not nothing.coef_.any()
+    with pytest.warns(UserWarning, match="No feature has a nonzero weight"):
+        nothing = L20Selector(2, nonnegative=True).fit(np.exp(X), -np.exp(X).sum(axis=1))
+    assert not nothing.coef_.any()
 
 
 def test_refusals_say_what_to_do():
@@ -98,3 +104,60 @@ def test_refusals_say_what_to_do():
         RidgeForwardSelector(2, nonnegative=True, feature_groups=np.arange(12) // 2).fit(X, y)
     with pytest.raises(ValueError, match="fit it without nonnegative"):
         RidgeForwardSelector(2, nonnegative=True).fit(X, y).certify(X, y)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_exchanges_find_the_best_supports(ridge):
+    missed = 0
+    for seed in range(2):
+        X, y = make(seed)
+        Z, b = StandardScaler().fit_transform(X), y - y.mean()
+        A = np.vstack([Z, np.sqrt(ridge * len(y)) * np.eye(12)])
+        b = np.append(b, np.zeros(12))
+        selector = L20Selector(3, ridge=ridge, nonnegative=True).fit(X, y)
+        forward = L20Selector(3, ridge=ridge, nonnegative=True, solver=Greedy(swaps=0)).fit(X, y)
+        plain = RidgeForwardSelector(3, ridge=ridge, **PLAIN).fit(X, y)
+        assert_array_equal(forward.support_, plain.support_)
+        assert_allclose(forward.coef_, plain.coef_, atol=1e-9)
+        for k in range(1, len(selector.path_) + 1):
+            best = min(nnls(A[:, some], b)[1] for some in combinations(range(12), k)) ** 2 / 2
+            at = selector.at(k)
+            scaled = at.coef_[0] * X.std(axis=0)
+            reached = np.sum((b - A @ scaled) ** 2) / 2
+            assert (scaled >= 0).all()
+            assert at.objective_ == pytest.approx(reached)
+            assert best <= reached * (1 + 1e-12) <= forward.at(k).objective_ * (1 + 1e-9)
+            missed += reached > best * (1 + 1e-9)
+    assert not missed
+
+
+def test_exchanges_with_classes_weights_covariates_prices_and_copies():
+    X, y = make(7)
+    labels = np.where(y > y.mean(), "yes", "no")
+    classes = L20Selector(3, nonnegative=True).fit(X, labels)
+    assert (classes.coef_[1] >= 0).all()
+    some = L20Selector(6, nonnegative=[5, 6], always_keep=[3]).fit(X, -y)
+    assert (some.coef_[0, [5, 6]] >= 0).all()
+    assert some.support_[3]
+    assert some.coef_[0].min() < 0
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    weighted = L20Selector(4, nonnegative=True).fit(X, y, sample_weight=weights)
+    repeated = L20Selector(4, nonnegative=True).fit(
+        np.repeat(X, weights, axis=0), np.repeat(y, weights)
+    )
+    assert_allclose(weighted.coef_, repeated.coef_, atol=1e-10)
+    copies = np.hstack([X, X + 1e-3 * np.random.default_rng(0).standard_normal(X.shape)])
+    apart = L20Selector(4, nonnegative=True, max_correlation=0.99).fit(copies, y)
+    assert len(set(np.flatnonzero(apart.support_) % 12)) == 4
+    priced = L20Selector(lam=0.5, nonnegative=True).fit(X, y)
+    assert priced.objective_ <= L20Selector(lam=0.5, nonnegative=True).fit(X, y).at(1).objective_
+    assert 1 < L20Selector(nonnegative=True).fit(X, y).n_features_ < 12
+    for wrong, words in (
+        ({"solver": "exact"}, 'needs solver="greedy"'),
+        ({"feature_groups": np.arange(12) // 2}, "leave nonnegative or feature_groups out"),
+        ({"feature_groups": range(12), "group_costs": np.ones(12)}, "group_costs out"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            L20Selector(2, nonnegative=True, **wrong).fit(X, y)
+    with pytest.raises(ValueError, match="fit it without nonnegative"):
+        classes.certify(X, labels)

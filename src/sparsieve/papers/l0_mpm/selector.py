@@ -13,8 +13,8 @@ from ..._checks import check_choice, check_real
 from ...penalties import SURROGATES, surrogate
 from ...selectors.settings import HasSolver, resolve_solver
 from ...solvers.base import Result
-from ...solvers.published import MinimaxDC
-from ...solvers.settings import ExactMinimax, SolverSettings, SurrogateDescent
+from ...solvers.published import ExactMinimax, MinimaxDC, SurrogateDescent
+from ...solvers.settings import SolverSettings
 from .base import LevelSelector
 from .solvers.column_generation import ConeFailure, InfeasibleError
 from .solvers.l0_mpm import L0MPM, MAX_FEATURES, BestSubset

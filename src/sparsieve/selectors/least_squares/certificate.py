@@ -16,6 +16,7 @@ from ...solvers.exact.bounds import BoundSearch
 from ...solvers.exact.support_values import least_objective
 from ...validation.training_data import TrainingData
 from ..certificates import Certificate, certified_sizes, make_certificate
+from ..groups import prescribes_signs
 from ..preparation import Prepared
 from .l20_exact import Proof, feature_digest, target_digest, to_double
 
@@ -141,6 +142,11 @@ class Certifiable:
         return False
 
     def _check_certifiable(self) -> None:
+        if prescribes_signs(self):
+            raise ValueError(
+                f"{type(self).__name__} cannot prove anything about coefficients of prescribed "
+                "signs; fit it without nonnegative"
+            )
         if self._lacks_ridge and not self._is_exact():
             raise ValueError(
                 f"{type(self).__name__} was fitted without a ridge, for which there is no bound; "

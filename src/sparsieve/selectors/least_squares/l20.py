@@ -14,7 +14,8 @@ from ..._saved import Maybe
 from ..._wings import load_entry
 from ...solvers.base import Path, printer
 from ...solvers.settings import AHIHT, HIHT, ExactSearch, Greedy, SolverSettings
-from ..base import Count, FeatureScores, RandomState, TrainingData
+from ..base import Columns, Count, FeatureScores, RandomState, TrainingData
+from ..groups import prescribes_signs
 from ..linear import LinearSelector
 from ..near_copies import make_redundancy, one_of_each
 from ..preparation import Prepared
@@ -82,6 +83,11 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         others are used up; ``passed_over_`` names it. 1 passes over exact copies only, None none.
         Of groups it is the multiple correlation: how well the kept group explains the other one,
         adjusted for its number of columns.
+    nonnegative : bool, list of int or str, or mask, default=False
+        Columns whose coefficients must not be negative; True means all of them. With two classes
+        they speak for the second one. A feature that loses its weight to others keeps its place.
+        Covariates of ``always_keep`` may have any sign. Not for several columns of y, more than two
+        classes, or ``feature_groups``, without proofs, and with ``solver="greedy"`` only.
     lam : float or None, default=None
         Penalty per selected feature in the objective. None uses the number of features instead. If
         the penalty is too large for any feature, ``coef_`` is zero and ``objective_`` that of the
@@ -200,6 +206,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
     3
     """
 
+    nonnegative: bool | Columns = False
     lam: float | None = None
     ridge: float | str = "auto"
     solver: str | SolverSettings = "greedy"
@@ -251,6 +258,15 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
                 "feature_groups=range(n_features)"
             )
         settings = resolve_solver(self.solver, self._solvers)
+        if prescribes_signs(self) and not isinstance(settings, Greedy):
+            raise ValueError(
+                f'nonnegative needs solver="greedy" (or Greedy(...)), got solver={self.solver!r}'
+            )
+        if prescribes_signs(self) and self.group_costs is not None:
+            raise ValueError(
+                "L20Selector cannot prescribe the signs of coefficients in feature_groups; leave "
+                "nonnegative or feature_groups and group_costs out"
+            )
         if self.feature_groups is not None and isinstance(settings, HIHT):
             raise ValueError(
                 f'solver={self.solver!r} cannot keep feature groups together; use solver="greedy" '
@@ -342,7 +358,7 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         ):
             passed_over = passing.found
         single = data.groups is None or (data.groups.are_single and self.group_costs is None)
-        kind = GreedySearch if single else GroupGreedySearch
+        kind = GreedySearch if single or prescribes_signs(self) else GroupGreedySearch
         search = kind(self, data, problem, passing)
         exact = None
         if isinstance(settings, ExactSearch):
@@ -366,7 +382,8 @@ class L20Selector(HasSolver, Certifiable, LinearSelector):
         else:
             self._keep_result(result)
         found = self._by_size.scores_by_size(len(self.path_))
-        return replace(found, n_kept=count, passed_over=passed_over)
+        beyond = "their correlation with the target" if prescribes_signs(self) else ""
+        return replace(found, n_kept=count, passed_over=passed_over, beyond=beyond)
 
     def _n_worth(self) -> int:
         """How many features the model uses where no number is asked for."""

@@ -17,9 +17,10 @@ from ...solvers.searches.forward import EndRule, ForwardSelection
 from ...solvers.searches.group_exchange import GroupExchange
 from ...solvers.searches.group_forward import GroupForwardSelection
 from ...solvers.searches.redundancy import Redundancy
+from ...solvers.searches.signed_forward import SignedExchange, SignedForward
 from ...validation.feature_groups import FeatureGroups
 from ..base import FeatureScores, TrainingData
-from ..groups import open_groups
+from ..groups import column_signs, open_groups, prescribes_signs
 from ..path_selector import entry_path
 from ..preparation import Prepared
 from .row_penalty import shares_of_target, variances
@@ -136,13 +137,19 @@ class GreedySearch:
             eligible=~problem.constant,
             redundancy=self.redundancy,
         )
-        start = ForwardSelection(n_steps, stop).solve(equations, callback=callback)
+        forward: Any = ForwardSelection(n_steps, stop)
+        exchange: Any = ExchangeSearch(n_steps, n_swaps)
+        signs = None
+        if prescribes_signs(self.selector):
+            signs = column_signs(self.selector, self.data, problem.Y.shape[1], problem.units)
+            forward, exchange = SignedForward(n_steps, signs, stop), SignedExchange(signs, n_swaps)
+        start = forward.solve(equations, callback=callback)
         path, leftover = start.solution.path, start.solution.remaining
         if n_swaps and len(path):
-            better = ExchangeSearch(n_steps, n_swaps).solve(equations, start).solution
+            better = exchange.solve(equations, start).solution
             path, leftover = better.path, better.remaining
         known = np.unique(np.concatenate(path.supports))
-        model = SupportLeastSquares.factorise(problem, known, strength)
+        model = SupportLeastSquares.factorise(problem, known, strength, signs)
         longest, gains = path.features, start.solution.gains
         if not np.array_equal(longest, start.solution.path.features):
             longest, gains = model.entry(longest, longest[:0])

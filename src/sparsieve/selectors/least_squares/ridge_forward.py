@@ -221,14 +221,6 @@ class RidgeForwardSelector(TakesSampleGroups, Certifiable, LinearSelector):
     def _lacks_ridge(self) -> bool:
         return self.ridge == 0
 
-    def _check_certifiable(self) -> None:
-        if prescribes_signs(self):
-            raise ValueError(
-                "RidgeForwardSelector cannot prove anything about coefficients of prescribed "
-                "signs; fit it without nonnegative"
-            )
-        super()._check_certifiable()
-
     def _clip_limit(self) -> float | None:
         if isinstance(self.clip, str):
             return CLIP if self.standardize and self.fit_intercept else None

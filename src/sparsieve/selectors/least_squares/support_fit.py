@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 from scipy import linalg
 
 from ..._saved import Floats, Ints, Savable
+from ...design import as_design
+from ...solvers.base import LeastSquares
 from ...solvers.engines.group_products import have_shared_columns, solved_blocks
 from ...solvers.exact.support_values import rounding
+from ...solvers.paths.signed import signed_minimum
 from ...solvers.searches.forward import EndRule, Standing
 from ...solvers.searches.forward_scores import RANK_TOL
+from ...solvers.searches.signed_forward import order_by_gain
 from ...validation.training_data import TrainingData
 from ..preparation import Prepared, Units
 
@@ -37,7 +41,8 @@ class SupportLeastSquares(Savable):
 
     Keeps the triangular factor of these columns, which carries all that least squares needs:
     with X_U = QR, ||Y - X_U W||^2 = ||Q'Y - R W||^2 + ||Y - QQ'Y||^2. Solving on columns of R
-    is as accurate as on columns of X, which normal equations would not be.
+    is as accurate as on columns of X, which normal equations would not be. ``signs`` may prescribe
+    those of coefficients, of one output: 1 or -1, and 0 for any.
     """
 
     features: Annotated[Ints, "seen"]
@@ -47,10 +52,15 @@ class SupportLeastSquares(Savable):
     ridge: float
     dtype: np.dtype
     units: Annotated[Units, "features"]
+    signs: Annotated[Floats, "seen"] | None = field(default=None, kw_only=True)
 
     @classmethod
     def factorise(
-        cls, problem: Prepared, features: np.ndarray, ridge: float
+        cls,
+        problem: Prepared,
+        features: np.ndarray,
+        ridge: float,
+        signs: np.ndarray | None = None,
     ) -> SupportLeastSquares:
         """Factorise these columns of a problem."""
         columns = problem.design.dense_columns(features).astype(np.float64)
@@ -59,7 +69,9 @@ class SupportLeastSquares(Savable):
         target = Q.T @ Y
         outside = Y - Q @ target
         rest = float(np.vdot(outside, outside))
-        return cls(features, R, target, rest, ridge, problem.design.dtype, problem.units)
+        own = None if signs is None else signs[features]
+        parts = features, R, target, rest, ridge, problem.design.dtype, problem.units
+        return cls(*parts, signs=own)
 
     def fit(self, support: np.ndarray) -> SupportFit:
         """The best coefficients on ``support``."""
@@ -73,6 +85,12 @@ class SupportLeastSquares(Savable):
         """Coefficients on ``support`` and ||Y - X_S W||^2 + ridge ||W||^2."""
         A, B = self.factor[:, self._places(support)], self.target
         k = len(support)
+        if self.signs is not None:
+            H, b = A.T @ A + self.ridge * np.eye(k), A.T @ B[:, 0]
+            signs = self.signs[self._places(support)]
+            w = signed_minimum(H, b, np.zeros(k), signs, np.zeros(k))
+            rest = B[:, 0] - A @ w
+            return w[:, None], self.outside + float(rest @ rest + self.ridge * w @ w)
         if self.ridge and k > max(len(A), MAX_FACTORISED_COLUMNS):  # by the kernel of the rows
             W = A.T @ linalg.solve(A @ A.T + self.ridge * np.eye(len(A)), B, assume_a="pos")
             rest = B - A @ W
@@ -93,6 +111,11 @@ class SupportLeastSquares(Savable):
         """
         features = np.concatenate([support, others])
         A = self.factor[:, self._places(features)]
+        if self.signs is not None:
+            problem = LeastSquares(as_design(A), self.target, ridge=self.ridge)
+            stages = np.split(np.arange(len(features)), [len(support)])
+            places, gained = order_by_gain(problem, self.signs[self._places(features)], stages)
+            return features[places], gained
         C = A.T @ self.target
         # The Gram matrix of what the features selected so far leave of all.
         G = A.T @ A + self.ridge * np.eye(len(features))

@@ -111,7 +111,7 @@ class PenalisedGroups:
             squares = np.einsum("ijk,ijk->ij", parts, parts, dtype=np.float64)
         starts, members = self._places
         squares = squares[: len(members)] if self._is_in_order else squares[members]
-        used = np.flatnonzero(np.diff(starts))
+        used = np.flatnonzero(self.sizes)
         if len(used) == len(self.groups) > 0:
             entering = penalty.entering(squares, starts[:-1], self.weights)
             return np.ascontiguousarray(entering)
@@ -127,7 +127,7 @@ class PenalisedGroups:
         ends = np.cumsum(sizes)
         return members[np.repeat(starts[groups] - ends + sizes, sizes) + np.arange(sizes.sum())]
 
-    @property
+    @cached_property
     def sizes(self) -> np.ndarray:
         """Columns of every group."""
         return np.diff(self._places[0])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TypeVar
 
 import numpy as np
+from scipy.linalg import lapack
 
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import Expansion
-from .quadratic_model import solve_semidefinite
 
 Place = TypeVar("Place", bound=Expansion)
 
@@ -18,6 +18,8 @@ MAX_DENSE = 100  # free coefficients whose Hessian is held in memory
 # Of the sum of the absolute terms of a gradient: what rounding leaves of it.
 ROUNDING = 1e-12
 TINY = np.finfo(np.float64).tiny
+# What is added to unit diagonals, one after the other, until a matrix can be factorised.
+JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
 
 
 def minimise_free(
@@ -78,6 +80,34 @@ def _newton(here: Expansion, Z: np.ndarray, target: np.ndarray) -> np.ndarray | 
         max_steps=200,
         tol=1e-6,
     )
+
+
+def factorise(system: np.ndarray) -> np.ndarray | None:
+    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
+
+    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
+    is added to these where copies of columns and rounding have left less than nothing.
+    """
+    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
+    sizes = np.where(sizes > 0.0, sizes, 1.0)
+    scaled = system / sizes / sizes[:, None]
+    for jitter in JITTERS:
+        scaled[np.diag_indices_from(scaled)] += jitter
+        L, failed = lapack.dpotrf(scaled, lower=1)
+        if not failed and np.isfinite(L).all():
+            return np.asarray(sizes[:, None] * L)
+    return None
+
+
+def solve_semidefinite(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
+    """The solution of a positive semidefinite system, or None where it has none."""
+    if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
+        return np.asarray(target / system[0, 0])
+    L = factorise(system)
+    if L is None:
+        return None
+    found, _ = lapack.dpotrs(L, target, lower=1)
+    return np.asarray(found) if np.isfinite(found).all() else None
 
 
 def check_bounds(Z: np.ndarray, gradient: np.ndarray) -> None:

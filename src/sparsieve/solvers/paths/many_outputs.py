@@ -16,9 +16,9 @@ import numpy as np
 from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.expansion import usual_length
-from .free import common_part, minimise_free
+from .free import common_part, minimise_free, solve_semidefinite
 from .proximal_newton import MAX_HALVINGS, MAX_SLOW, MODEL_SHARE, ROUNDING, SLOW_SHARE, Point
-from .quadratic_model import block_norms, block_spectra, minimise, ranges, solve_semidefinite
+from .quadratic_model import block_norms, block_spectra, minimise, ranges
 
 # Products with the Hessian for one Newton step, and how well they solve for it, at best and at
 # worst.

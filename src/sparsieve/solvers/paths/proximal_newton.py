@@ -7,14 +7,14 @@ a whole they took half a minute to compile, and between two thirds of the time a
 
 from __future__ import annotations
 
-from math import inf, log
+from math import inf, isfinite, isnan, log
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..losses.expansion import Expansion, usual_length
 from .free import settle
-from .quadratic_model import block_norms, block_spectra, minimise, ranges
+from .quadratic_model import block_norms, block_spectra, judge, minimise, ranges
 
 # Of the relative gap on the working set: how well the quadratic model of one step is solved.
 MODEL_SHARE = 0.03
@@ -124,16 +124,20 @@ class ModelHessian:
             wider = np.empty((min(max(last, 2 * len(self.A)), MAX_DENSE),) * 2)
             wider[:first, :first] = self.A[:first, :first]
             self.A = wider
-        self.X = np.concatenate((self.X, X[new]))
+        self.X = np.concatenate((self.X, X[new])) if old else X[new]
         cross = self.here.cross_hessian(self.X, old)
-        cross[first:] = 0.5 * (cross[first:] + cross[first:].T)
+        own = cross[first:]
+        own += own.T.copy()
+        own *= 0.5
         self.A[:last, first:last], self.A[first:last, :first] = cross, cross[:first].T
-        values, vectors, offsets = block_spectra(cross[first:], sizes * m)
-        self.known[blocks], self.rows = True, np.append(self.rows, new)
-        self.blocks = np.append(self.blocks, blocks)
-        self.starts = np.append(self.starts, first + np.cumsum(sizes * m))
-        self.offsets = np.append(self.offsets, self.offsets[-1] + offsets[1:])
-        self.values, self.vectors = np.append(self.values, values), np.append(self.vectors, vectors)
+        values, vectors, offsets = block_spectra(own, sizes * m)
+        self.known[blocks] = True
+        ends = first + np.cumsum(sizes * m), self.offsets[-1] + offsets[1:]
+        known = self.rows, self.blocks, self.starts, self.offsets, self.values, self.vectors
+        added = new, blocks, *ends, values, vectors
+        self.rows, self.blocks, self.starts, self.offsets, self.values, self.vectors = map(
+            np.concatenate, zip(known, added, strict=True)
+        )
         return True
 
     def is_outdated(self, gap: float, before: float, goal: float, X: np.ndarray) -> bool:
@@ -176,34 +180,34 @@ def proximal_newton(
         the least loss.
     hessian : ModelHessian, which may be of other predictors.
     """
-
-    def penalty(W: np.ndarray) -> float:
-        return alpha * float(weights @ block_norms(W, starts))
-
     n_free = int(starts[1]) if weights[0] == 0.0 else 0
-    is_free = weights == 0.0
-    inverse = np.where(is_free, 0.0, 1.0 / np.where(is_free, 1.0, weights))
-
+    norms, strengths, wanted = np.empty_like(weights), np.empty_like(weights), weights == 0.0
     W, here = point.W, kind(loss, point.F)
     if ahead is not None:
         there = kind(loss, ahead.F)
-        if there.value + penalty(ahead.W) < here.value + penalty(W):
+        lower = weights @ (block_norms(ahead.W, starts) - block_norms(W, starts))
+        if there.value + alpha * lower < here.value:
             W, here = ahead.W, there
     steps, slow, best, before, is_settled = 0, 0, inf, inf, n_free == 0
+
+    def leave(gap: float, is_done: bool) -> Descent:
+        place = Point(W, here.F, here.gradient, norms, strengths)
+        return Descent(place, total, gap, steps, is_done)
+
     while True:
-        if not np.isfinite(here.value):
-            return Descent(point._replace(W=W, F=here.F), here.value, inf, steps, False)
+        total = here.value
+        if not isfinite(total):
+            return leave(inf, False)
         slopes = X @ here.gradient
-        norms, strengths = block_norms(W, starts), block_norms(slopes, starts) * inverse
-        price = alpha * float(weights @ norms)
-        total = here.value + price
-        gap = total - here.dual_value(min(1.0, alpha / max(float(strengths.max()), alpha)))
+        margin = MODEL_MARGIN * alpha
+        price, most = judge(W, slopes, starts, weights, margin, norms, strengths, wanted)
+        total += alpha * price
+        gap = total - here.dual_value(min(1.0, alpha / max(most, alpha)))
         size = max(abs(total), total - least)
-        point = Point(W, here.F, here.gradient, norms, strengths)
         slow = slow + 1 if gap > SLOW_SHARE * best else 0
         if not gap > share * size or slow > MAX_SLOW or steps >= max_steps:
             if is_settled:
-                return Descent(point, total, gap, steps, True)
+                return leave(gap, True)
             # Only here the gap has to be one.
             here, further = settle(here, X[:n_free].T)
             W, is_settled = np.concatenate((W[:n_free] + further, W[n_free:])), True
@@ -214,9 +218,9 @@ def proximal_newton(
         is_fresh = hessian.here is None
         if is_fresh:
             hessian.begin(here, len(weights))
-        joins = (is_free | (norms > 0.0) | (strengths > MODEL_MARGIN * alpha)) & ~hessian.known
-        if joins.any() and not hessian.take(X, starts, np.flatnonzero(joins)):
-            return Descent(point, total, gap, steps, False)
+        joins = np.flatnonzero(wanted > hessian.known)
+        if len(joins) and not hessian.take(X, starts, joins):
+            return leave(gap, False)
         # No block of the model violates its optimality condition by more than a share of its cost.
         rows, costs = hessian.rows, alpha * weights[hessian.blocks]
         old, slope_rows = W[rows], slopes[rows]
@@ -226,26 +230,27 @@ def proximal_newton(
             *(hessian.A, ONE, w, slope_rows.reshape(1, -1).copy(), hessian.starts, *spectra),
             *(costs, alpha, tol),
         )
-        moves, new_W = w.reshape(old.shape) - old, W.copy()
-        new_W[rows] = w.reshape(old.shape)
-        moved, new_price = hessian.X.T @ moves, penalty(new_W)
-        promised = float(np.vdot(slope_rows, moves)) + new_price - price
+        moves, places = w.reshape(old.shape) - old, hessian.starts
+        moved = hessian.X.T @ moves
+        new_price = float(costs @ block_norms(w.reshape(-1, 1), places))
+        promised = min(float(np.vdot(slope_rows, moves)) + new_price - alpha * price, 0.0)
         length, accepted = usual_length(here.F, moved), False
         for _ in range(MAX_HALVINGS):
-            if length < 1.0:
-                new_W[rows] = old + length * moves
-                new_price = penalty(new_W)
             there = here.at(here.F + length * moved)
-            if np.isnan(there.value):
-                return Descent(point, total, gap, steps, False)
-            limit = total + 1e-4 * length * min(promised, 0.0) + ROUNDING * abs(total)
+            if isnan(there.value):
+                return leave(gap, False)
+            if length < 1.0:
+                w = old + length * moves
+                new_price = float(costs @ block_norms(w.reshape(-1, 1), places))
+            limit = total + 1e-4 * length * promised + ROUNDING * abs(total)
             if there.value + new_price <= limit:
                 accepted = True
                 break
             length *= 0.5
         if accepted:
-            W, here, is_settled, steps = new_W, there, n_free == 0, steps + 1
+            W, here, is_settled, steps = W.copy(), there, n_free == 0, steps + 1
+            W[rows] = old + length * moves
         elif is_fresh:  # rounding is all that is left
-            return Descent(point, total, gap, steps, True)
+            return leave(gap, True)
         else:
             hessian.here = None

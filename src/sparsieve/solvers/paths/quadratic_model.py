@@ -19,9 +19,6 @@ from scipy.linalg import lapack
 
 from ..._numba import PART, VIEWS, compiled
 
-# What is added to unit diagonals, one after the other, until a matrix can be factorised.
-JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-4, 1.0)
-
 
 def ranges(firsts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The numbers from each first on, so many of each, one range after the other."""
@@ -61,39 +58,19 @@ def block_spectra(A: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndar
     return values, vectors, offsets
 
 
-def factorise(system: np.ndarray) -> np.ndarray | None:
-    """The lower Cholesky factor of a positive semidefinite matrix, or None where it has NaN.
-
-    Rows and columns have unit diagonals meanwhile, whatever the units of features are, and a little
-    is added to these where copies of columns and rounding have left less than nothing.
-    """
-    sizes = np.sqrt(np.maximum(system.diagonal(), 0.0))
-    sizes = np.where(sizes > 0.0, sizes, 1.0)
-    scaled = system / sizes / sizes[:, None]
-    for jitter in JITTERS:
-        scaled[np.diag_indices_from(scaled)] += jitter
-        L, failed = lapack.dpotrf(scaled, lower=1)
-        if not failed and np.isfinite(L).all():
-            return np.asarray(sizes[:, None] * L)
-    return None
-
-
-def solve_semidefinite(system: np.ndarray, target: np.ndarray) -> np.ndarray | None:
-    """The solution of a positive semidefinite system, or None where it has none."""
-    if len(system) == 1 and system[0, 0] > 0.0 and np.isfinite(system[0, 0]):
-        return np.asarray(target / system[0, 0])
-    L = factorise(system)
-    if L is None:
-        return None
-    found, _ = lapack.dpotrs(L, target, lower=1)
-    return np.asarray(found) if np.isfinite(found).all() else None
-
-
 FAST_MATH = {"fastmath": {"reassoc", "contract", "nsz", "arcp"}, "error_model": "numpy"}
 # Directions whose curvature is below this share of the largest of a block are flat.
 FLAT = 1e-12
 # Newton steps for the norm of a block, and the share of it by which the last one may be off.
 MAX_ROOT_STEPS, ROOT_TOL = 50, 1e-13
+# How much of the parabola above a norm is added to its curvature until a step pays, that is, until
+# it gains this share of what it promises.
+DAMPINGS, MIN_GAIN_SHARE = (0.0, 0.01, 0.1, 1.0), 0.1
+# Of the penalty: what rounding may add to a change of the objective. Of a number: what is left of
+# it where a step was meant to end at zero.
+ROUNDING, ZERO = 1e-15, 1e-14
+# Sweeps before a try of Newton's method, such tries in turn, and rounds of both.
+SWEEPS, NEWTON_STEPS, MAX_ROUNDS = 6, 8, 60
 
 
 @compiled(**VIEWS, **FAST_MATH)
@@ -132,6 +109,52 @@ def sweeps(A, w, g, values, costs, scale, n_sweeps):
             off = abs(g[i] + cost if w[i] > 0.0 else g[i] - cost) / (cost if cost > 0.0 else scale)
             worst = off if off > worst else worst
     return worst, worst if worst > entering else entering
+
+
+@compiled(**VIEWS, **FAST_MATH)
+def solve_at(A, places, x, L):
+    """Solve with the part of A at some places, in place of x, by Cholesky's method.
+
+    L is space for a row more than there are places. Its diagonal is inverted, and 0 where other
+    places, as of copies, can do the same.
+    """
+    k = len(places)
+    for i in range(k + 1):
+        own = L[i]
+        for j in range(min(i + 1, k)):
+            other, rest = L[j], A[places[i], places[j]] if i < k else x[j]
+            for m in range(j):
+                rest -= own[m] * other[m]
+            if j < i:
+                own[j] = rest * other[j]
+            else:
+                own[i] = 1.0 / sqrt(rest) if rest > FLAT * A[places[i], places[i]] else 0.0
+    for i in range(k - 1, -1, -1):
+        x[i] = L[k, i] * L[i, i]
+        for m in range(i):
+            L[k, m] -= L[i, m] * x[i]
+
+
+@compiled(**VIEWS, **FAST_MATH)
+def judge(W, slopes, starts, weights, margin, norms, strengths, wanted):
+    """||W_b||, the strength at which every block enters, and which ones a model is to have.
+
+    In place; returns the sum of weighted norms and the largest strength.
+    """
+    price, largest = 0.0, 0.0
+    for b in range(len(weights)):
+        square, slope, weight = 0.0, 0.0, weights[b]
+        for i in range(starts[b], starts[b + 1]):
+            for k in range(W.shape[1]):
+                square += W[i, k] * W[i, k]
+                slope += slopes[i, k] * slopes[i, k]
+        norms[b], strengths[b] = sqrt(square), 0.0
+        if weight > 0.0:
+            price += weight * norms[b]
+            strengths[b] = sqrt(slope) / weight
+            largest = strengths[b] if strengths[b] > largest else largest
+            wanted[b] = square > 0.0 or strengths[b] > margin
+    return price, largest
 
 
 @compiled(**PART, **VIEWS, **FAST_MATH)
@@ -251,18 +274,6 @@ def block_sweeps(A, scales, W, G, starts, values, vectors, offsets, costs, n_swe
             break
 
 
-# Directions whose curvature is below this share of their own before other directions took part of
-# it are flat.
-# How much of the parabola above a norm is added to its curvature until a step pays, that is, until
-# it gains this share of what it promises.
-DAMPINGS, MIN_GAIN_SHARE = (0.0, 0.01, 0.1, 1.0), 0.1
-# Of the penalty: what rounding may add to a change of the objective. Of a number: what is left of
-# it where a step was meant to end at zero.
-ROUNDING, ZERO = 1e-15, 1e-14
-# Sweeps before a try of Newton's method, such tries in turn, and rounds of both.
-SWEEPS, NEWTON_STEPS, MAX_ROUNDS = 6, 8, 60
-
-
 def minimise(
     A: np.ndarray,
     scales: np.ndarray,
@@ -283,6 +294,9 @@ def minimise(
 
         def sweep(count: int) -> tuple[float, float]:
             return sweeps(A, w, g, values, costs, scale, count)
+
+        def step() -> bool:
+            return step_on_places(A, w, g, costs)
     else:
         widest = int(np.diff(starts).max(initial=1))
         space = np.empty((n_outputs, 2 * widest)), np.empty((n_outputs, widest))
@@ -292,13 +306,14 @@ def minimise(
             block_sweeps(A, scales, W, G, starts, *spectra, costs, count, *space)
             return violations(W, G, starts, costs, scale)
 
+        def step() -> bool:
+            return n_outputs == 1 and step_on_blocks(A, w, g, starts, costs)
+
     for _ in range(MAX_ROUNDS):
         if sweep(SWEEPS)[1] <= tol:
             break
-        if n_outputs > 1:
-            continue
         for _ in range(NEWTON_STEPS):
-            if not newton_step(A, w, g, starts, costs):
+            if not step():
                 break
             off, off_anywhere = sweep(0)
             if off <= 0.3 * tol:
@@ -328,56 +343,69 @@ def per_place(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
     return values if starts[-1] == len(values) else np.repeat(values, np.diff(starts))
 
 
-def newton_step(
+def step_on_places(A: np.ndarray, w: np.ndarray, g: np.ndarray, costs: np.ndarray) -> bool:
+    """One Newton step on the places with weight, if it lowers the objective: whether it did.
+
+    A place ends at zero where its sign would change; as far as to the first change of sign the
+    objective falls for sure.
+    """
+    places = ((w != 0.0) | (costs == 0.0)).nonzero()[0]
+    here, cost, full = w[places], costs[places], A[: len(w), : len(w)]
+    step = -g[places] - np.copysign(cost, here)
+    solve_at(A, places, step, np.empty((len(here) + 1, len(here))))
+    turns = here * (here + step) < 0.0
+    for length in (1.0, float((-here[turns] / step[turns]).min(initial=1.0))):
+        there = here + length * step
+        there[(cost > 0.0) & (there * here <= ZERO * here * here)] = 0.0
+        moved = np.zeros_like(w)
+        moved[places] = there - here
+        change = moved @ full
+        if cost @ (np.abs(there) - np.abs(here)) + moved @ (g + 0.5 * change) < 0.0:
+            w[places] = there
+            g += change
+            return True
+    return False
+
+
+def step_on_blocks(
     A: np.ndarray, w: np.ndarray, g: np.ndarray, starts: np.ndarray, costs: np.ndarray
 ) -> bool:
     """One Newton step on the blocks with weight, if it lowers the objective: whether it did.
 
-    A block of a single place ends at zero where its sign would change; as far as to the first
-    change of sign the objective falls for sure. The norm of a larger block is straight along the
-    block, so that copies of features may leave a flat direction: there its curvature is damped
-    until the step pays. With all of the damping its model is the parabola above it.
+    The norm of a block is straight along it, so that copies of features may leave a flat direction:
+    there its curvature is damped until the step pays. With all of the damping its model is the
+    parabola above it.
     """
-    norms = block_norms(w[:, None], starts)
-    places = np.flatnonzero(per_place((norms > 0.0) | (costs == 0.0), starts))
+    norms, sizes = block_norms(w[:, None], starts), np.diff(starts)
+    used = np.flatnonzero((norms > 0.0) | (costs == 0.0))
+    block, places = np.repeat(used, sizes[used]), ranges(starts[used], sizes[used])
     if not len(places):
         return False
-    here, slopes, cost = w[places], g[places], per_place(costs, starts)[places]
-    rows = A[places, : len(w)]
-    M = rows[:, places]
-    bends = None
-    if len(costs) < len(w):
-        block = np.repeat(np.arange(len(costs)), np.diff(starts))[places]
-        norm = np.where(norms[block] > 0.0, norms[block], 1.0)
-        pull = cost / norm
-        bends = (pull > 0.0) & (np.diff(starts)[block] > 1)
-    if bends is None or not bends.any():
-        pull, bends = cost / np.where(here == 0.0, 1.0, np.abs(here)), None
-        trials: tuple[float, ...] = DAMPINGS[:2]
-    else:
-        unit, same = np.where(bends, here / norm, 0.0), block[:, None] == block
-        trials = DAMPINGS
-    price, target, step = float(costs @ norms), -(slopes + pull * here), np.zeros(0)
-    for trial, damping in enumerate(trials):
-        own, length = M, 1.0
-        if bends is not None:
-            own = M - (1.0 - damping) * (same * np.outer(pull * unit, unit))
-            own[np.diag_indices_from(own)] += np.where(bends, pull, 0.0)
-        if bends is not None or trial == 0:
-            step = solved_in_part(own, target)
-        else:
-            turns = here * (here + step) < 0.0
-            length = float((-here[turns] / step[turns]).min(initial=1.0))
-        there = here + length * step
-        ends = (cost > 0.0) & (there * here <= ZERO * here * here)
-        there[ends if bends is None else ends & ~bends] = 0.0
-        moved, new = there - here, w.copy()
-        new[places] = there
-        change = moved @ rows
+    here, slopes = w[places], g[places]
+    norm = np.where(norms[block] > 0.0, norms[block], 1.0)
+    pull = costs[block] / norm
+    bends = (pull > 0.0) & (sizes[block] > 1)
+    # All pairs of places of one block, and the curvature that its norm lacks along it.
+    firsts, n_others = np.cumsum(sizes[used]) - sizes[used], sizes[block]
+    rows = np.repeat(np.arange(len(places)), n_others)
+    columns = ranges(np.repeat(firsts, sizes[used]), n_others)
+    unit = np.where(bends, here / norm, 0.0)
+    along = pull[rows] * unit[rows] * unit[columns]
+    own_pull = np.where(bends, pull, 0.0)
+    price, target, n = float(costs @ norms), -(slopes + pull * here), len(w)
+    for damping in DAMPINGS:
+        own = A[places].take(places, axis=1)
+        own[rows, columns] -= (1.0 - damping) * along
+        own.reshape(-1)[:: len(own) + 1] += own_pull
+        step = solved_in_part(own, target)
+        there = here + step
+        there[~bends & (pull > 0.0) & (there * here <= ZERO * here * here)] = 0.0
+        moved, new = np.zeros_like(w), w.copy()
+        moved[places], new[places] = there - here, there
+        change = moved @ A[:n, :n]
         lower = float(costs @ block_norms(new[:, None], starts)) - price
-        lower += float(moved @ (slopes + 0.5 * change[places]))
-        pays = MIN_GAIN_SHARE * -0.5 * float(target @ step) + ROUNDING * price
-        if lower < 0.0 if bends is None else lower <= pays:
+        lower += float(moved @ (g + 0.5 * change))
+        if lower <= MIN_GAIN_SHARE * -0.5 * float(target @ step) + ROUNDING * price:
             w[:] = new
             g += change
             return True

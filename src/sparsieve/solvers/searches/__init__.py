@@ -8,9 +8,9 @@ Least squares: min ||Y - XW||^2 + ridge ||W||^2 over the rows of a support.
     ``forward_scores`` keeps what every feature would gain, ``column_prefetch`` takes several
     products in one pass, ``scale.gpu._forward`` runs beside an X on a device. Every step is exact;
     nothing certifies the supports.
-``signed_forward.SignedForward``
+``signed_forward.SignedForward``, ``signed_forward.SignedExchange``
     The same for one output whose coefficients must not be negative: the best addition at every
-    step, found by the bounds that the fit without signs gives. No certificate.
+    step, and the best swap, found by the bounds that the fit without signs gives. No certificate.
 ``exchange.ExchangeSearch``
     Forward selection with exchanges and back again: L20Selector. ``swap_table`` knows what every
     exchange would do, ``sweep_operator`` searches small problems two for two. No certificate; see

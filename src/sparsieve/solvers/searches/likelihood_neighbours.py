@@ -42,7 +42,7 @@ from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
 from ..losses.cox import Cox
 from ..losses.expansion import CompiledExpansion
-from ..paths.quadratic_model import factorise
+from ..paths.free import factorise
 from .redundancy import Redundancy
 from .ridge_fit import Model, Part, RidgeFit, hessian_products
 

@@ -12,8 +12,7 @@ from ..engines.conjugate_gradients import conjugate_gradients
 from ..losses.base import Loss
 from ..losses.cox import CANCELLED, Cox
 from ..losses.expansion import CompiledExpansion, space_for_terms, usual_length
-from ..paths.free import common_part
-from ..paths.quadratic_model import solve_semidefinite
+from ..paths.free import common_part, solve_semidefinite
 
 # Up to this many coefficients the Hessian is factorised; beyond, conjugate gradients solve.
 MAX_DENSE = 600

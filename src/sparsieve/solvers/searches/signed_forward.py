@@ -1,4 +1,4 @@
-"""Forward selection for ridge least squares of one output with prescribed signs.
+"""Forward selection and exchanges for ridge least squares of one output with prescribed signs.
 
 With P the features in use, those with weight, adding x_j lowers the objective by at most what it
 would without signs, (x_j'R)^2 / (ridge + nu_j), and by exactly that where no coefficient changes
@@ -9,18 +9,27 @@ place, for it may come back.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ..._beside import to_numpy
 from ...design import own_passes
-from ..base import Callback, Event, LeastSquares, Result
+from ..base import Callback, Event, LeastSquares, Path, Result
 from ..paths.signed import one_sided, signed_minimum
+from .exchange import ExchangedSupports
 from .forward import EndRule, ForwardPath, Standing, path_result
 from .forward_scores import RANK_TOL
-from .redundancy import Company
+from .redundancy import Company, Redundancy
+
+# Problems of so few features are searched until no swap helps, which is at most so many times.
+FEW_FEATURES, MANY_SWAPS = 32, 1000
+# Of ||y||^2: what a swap has to gain.
+LEAST_GAIN = 1e-10
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,81 @@ class SignedForward:
         return path_result(power, search.order, gains, search.bounds(), *factors)
 
 
+@dataclass(frozen=True)
+class SignedExchange:
+    """Swap features of a path for better ones, at every size, from the better of two supports.
+
+    These are that of the path, and the best one of the size below with the best addition.
+
+    Parameters
+    ----------
+    signs : ndarray of shape (n_features,)
+        1 and -1 prescribe the sign of a coefficient, 0 does not.
+    n_swaps : int
+        Swaps of single features at one size, each the best one; few features are swapped until
+        nothing helps.
+    """
+
+    signs: np.ndarray
+    n_swaps: int
+
+    def solve(
+        self, problem: LeastSquares, start: Result[ForwardPath], callback: Callback | None = None
+    ) -> Result[ExchangedSupports]:
+        """The best support of every size up to that of the path ``start``."""
+        with own_passes(problem.design):
+            here, path = _Search(problem, self.signs), start.solution.path
+            supports, values = [path.supports[0]], [problem.power]
+            for support in path.supports[1:]:
+                there = here.with_features(support)
+                j, gain = here.distinct_addition(0.0, problem.redundancy)
+                if here.value() - gain < there.value() - LEAST_GAIN * problem.power:
+                    there = here.with_features([*here.order, j])
+                here = self._swap(there, problem.redundancy)
+                supports.append(np.array(here.order))
+                values.append(min(here.value(), values[-1]))
+                event = Event(len(values) - 1, values[-1], n_features=len(here.order))
+                if callback and callback(event):
+                    break
+        found = ExchangedSupports(Path(supports, objective=np.array(values)), here.bounds())
+        return Result(found, values[-1], 0.0, len(values) - 1, True, values[1:])
+
+    def _swap(self, here: _Search, redundancy: Redundancy | None) -> _Search:
+        """Where no swap lowers the objective, or as many were made as are allowed."""
+        few = self.n_swaps > 0 and len(self.signs) <= FEW_FEATURES
+        for _ in range(MANY_SWAPS if few else self.n_swaps):
+            best, least = None, here.value() - LEAST_GAIN * here.power
+            for place in range(len(here.order)):
+                rest = here.with_features(here.order[:place] + here.order[place + 1 :])
+                j, gain = rest.distinct_addition(rest.value() - least, redundancy)
+                if j >= 0:
+                    best, least = (place, j), rest.value() - gain
+            if best is None:
+                break
+            features = list(here.order)
+            features[best[0]] = best[1]
+            here = here.with_features(features)
+        return here
+
+
+def order_by_gain(
+    problem: LeastSquares, signs: np.ndarray, stages: Iterable[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Forward selection among all features of each stage in turn: their order, and their gains."""
+    search, gains = _Search(problem, signs), []
+    for stage in stages:
+        left = stage.tolist()
+        while left:
+            search.open[:] = False
+            search.open[left] = True
+            before, (j, gain) = search.value(), search.best()
+            j = j if gain > 0.0 else left[0]
+            search.take(j)
+            left.remove(j)
+            gains.append(max(before - search.value(), 0.0))
+    return np.array(search.order, dtype=np.int64), np.array(gains)
+
+
 class _Search:
     """The features taken so far with the best coefficients of the prescribed signs."""
 
@@ -101,8 +185,10 @@ class _Search:
         self.C: np.ndarray = self._products(problem.Y)  # X'y
         self.squares: np.ndarray = problem.design.column_sq_norms().astype(np.float64)
         self.least: np.ndarray = RANK_TOL[np.dtype(self.design.dtype)] * self.squares
-        self.open: np.ndarray = problem.is_eligible & (self.squares > 0)
+        self.is_eligible: np.ndarray = problem.is_eligible & (self.squares > 0)
+        self.open = self.is_eligible.copy()
         self.passed = np.zeros(len(signs), dtype=bool)
+        self._rows: dict[int, np.ndarray] = {}  # X'x of columns
         self.order: list[int] = []
         self.G = np.empty((0, len(signs)))  # X_S'X of the features taken
         self.w = np.empty(0)
@@ -138,9 +224,43 @@ class _Search:
         gains = np.zeros(len(pull))
         return np.divide(pull * pull, self.ridge + residual, out=gains, where=free)
 
-    def best(self) -> tuple[int, float]:
-        """The feature with the largest gain, and that gain."""
-        bounds, best, most = self.bounds(), -1, 0.0
+    def with_features(self, features: np.ndarray | list[int]) -> Self:
+        """The search with these features taken."""
+        there = copy(self)
+        there.order, there._found = [int(j) for j in features], None
+        there.open, there.passed = self.is_eligible.copy(), np.zeros_like(self.passed)
+        there.open[there.order] = False
+        there.G = np.vstack([self.G[:0], *(self._row(j) for j in there.order)])
+        H = there.G[:, there.order]
+        there.w = there._minimum(0.5 * (H + H.T), there.order, np.zeros(len(H)))
+        return there
+
+    def _row(self, j: int) -> np.ndarray:
+        if j not in self._rows:
+            self._rows[j] = self._products(self.design.dense_columns(np.array([j])))
+        return self._rows[j]
+
+    def distinct_addition(self, least: float, redundancy: Redundancy | None) -> tuple[int, float]:
+        """The feature that gains most, and more than this; -1 for none.
+
+        No near copy of a feature that was taken.
+        """
+        while True:
+            j, gain = self.best(least)
+            if not gain > least:
+                return -1, 0.0
+            if redundancy is None:
+                return j, gain
+            company = Company(redundancy)
+            for feature in self.order:
+                company.add(feature)
+            if company.closest(j) is None:
+                return j, gain
+            self.passed[j] = True
+
+    def best(self, least: float = 0.0) -> tuple[int, float]:
+        """The feature with the largest gain above this, and that gain."""
+        bounds, best, most = self.bounds(), -1, least
         if not self.order:
             best = int(np.argmax(bounds))
             return best, float(bounds[best])
@@ -181,8 +301,7 @@ class _Search:
         """Add a feature, with the best coefficients of all that were taken."""
         self.order.append(j)
         self.open[j], self._found = False, None
-        column = self.design.dense_columns(np.array([j]))
-        self.G = np.vstack([self.G, self._products(column)])
+        self.G = np.vstack([self.G, self._row(j)])
         H = self.G[:, self.order]
         self.w = self._minimum(0.5 * (H + H.T), self.order, np.append(self.w, 0.0))
 
