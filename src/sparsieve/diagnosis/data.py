@@ -44,6 +44,7 @@ from .leaks import Leak, class_leaks, gap_leaks, number_leaks
 from .pairs import MAX_COLUMNS, Views, combinations, copies, log_views
 from .samples import copied_samples
 
+_GUESSES = "predicts no better than a guess"
 _MAX_DENSE = 50_000_000  # numbers of a sparse X that are made dense
 
 
@@ -72,16 +73,11 @@ def beyond_linear(X: Any, target: Target) -> str:
     if found.choice != "trees":
         return ""
     linear, trees = (float(found.explained_curve(path).mean()) for path in ("linear", "trees"))
-    weak = "no better than a guess" if linear <= 0 else "poorly"
+    said = f"explains {100 * linear:.0f} % of the target" if linear > 0 else _GUESSES
     return (
-        f"linear selection predicts {weak} ({_share(linear)} of the target explained on samples "
-        f"held out), but boosted trees do better ({_share(trees)}): the relation is not linear, so "
-        "use BoostedTreesSelector"
+        f"linear selection {said} on samples held out, boosted trees explain {100 * trees:.0f} %: "
+        "the relation is not linear, so use BoostedTreesSelector"
     )
-
-
-def _share(value: float) -> str:
-    return f"{100 * max(value, 0.0):.0f} %"
 
 
 def _copies(X: Any, target: Target) -> np.ndarray | None:

@@ -65,6 +65,8 @@ class TestedModel:
     def beyond(self) -> str:
         """What was not tested, and what to try."""
         said, curved = "Other models were not tested", _CURVED.get(self.task, "")
+        if self.task == "survival" and not self.name:
+            return f"{said}: that of survival times is Cox's, which is linear whatever the features"
         if not curved or curved.startswith(f"{self.name}("):
             return said
         if self.name:
