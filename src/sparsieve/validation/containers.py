@@ -238,7 +238,8 @@ def with_usual_columns(
 
 def check_target_size(y: np.ndarray, dtype: Any) -> None:
     """Refuse real targets whose squares are no numbers."""
-    largest = max(float(y.max(initial=0)), -float(y.min(initial=0)))
+    y = y.astype(np.float64, copy=False)
+    largest = float(max(y.max(initial=0.0), -y.min(initial=0.0)))
     limit = TARGET_LIMITS[np.dtype(dtype)]
     if largest > limit or 0.0 < largest < 1.0 / limit:
         raise ValueError(_sentence("y", largest, "their squares would overflow or underflow"))

@@ -126,7 +126,7 @@ def standardiser(
     """Gives (X - centre) / scale of some rows and columns of a block, and room for more columns."""
     n_rows, n_features = block.shape
     high = np.full(n_features, np.inf, block.dtype)
-    low, is_clipped = -high, isinstance(block, ClippedDense)
+    low = -high
     if isinstance(block, ClippedDense):
         low, high = block.low, block.high
     shift = np.zeros(n_features, dtype) if centre is None else centre.astype(dtype)
@@ -147,7 +147,7 @@ def standardiser(
         if compiled:
             standard_rows(read_only(some), 0, 0, low_, high_, shift_, factor_, S)
         else:
-            some = np.clip(some, low_, high_) if is_clipped else some
+            some = np.clip(some, low_, high_)
             np.multiply(some - shift_, factor_, out=S[:, : last - first])
         return S
 
