@@ -142,7 +142,8 @@ class GreedySearch:
         signs = None
         if prescribes_signs(self.selector):
             signs = column_signs(self.selector, self.data, problem.Y.shape[1], problem.units)
-            forward, exchange = SignedForward(n_steps, signs, stop), SignedExchange(signs, n_swaps)
+            forward = SignedForward(n_steps, signs, stop)
+            exchange = SignedExchange(n_steps, signs, n_swaps)
         start = forward.solve(equations, callback=callback)
         path, leftover = start.solution.path, start.solution.remaining
         if n_swaps and len(path):

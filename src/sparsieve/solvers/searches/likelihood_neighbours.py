@@ -36,7 +36,7 @@ from ..._beside import (
     zeros_like_entries,
 )
 from ...design import DesignMatrix
-from ...design.base import MAX_COPY_BYTES
+from ...design.base import MAX_COPY_BYTES, slices
 from ...design.dense import DenseDesign
 from ..engines.group_products import GroupColumns
 from ..losses.base import Loss
@@ -46,6 +46,8 @@ from ..paths.free import factorise
 from .redundancy import Redundancy
 from .ridge_fit import Model, Part, RidgeFit, hessian_products
 
+# Columns that Cox reads at a time.
+COX_COLUMNS = 512
 # Outputs up to which each has a Hessian of its own.
 MAX_SEPARATE = 25
 # How many of the features that are cheapest to drop are considered for an exchange.
@@ -113,7 +115,7 @@ class RidgeLikelihood:
         """Rows times X, in double precision and beside X; those with groups on the host."""
         if self.members is not None:
             return np.ascontiguousarray(self.members.product(rows.T).T)
-        if self._is_small and self.design.dtype == np.float64:
+        if self.is_small and self.design.dtype == np.float64:
             assert isinstance(self.design, DenseDesign)
             return np.asarray(rows @ self.design.array)  # faster than X'rows' and a transposition
         V = np.ascontiguousarray(rows, dtype=self.design.dtype).T
@@ -153,22 +155,14 @@ class RidgeLikelihood:
         return np.repeat([0.0, self.ridge], [self.free.shape[1], n_columns])
 
     @cached_property
-    def _is_small(self) -> bool:
-        """Whether a copy of X is cheap."""
+    def is_small(self) -> bool:
+        """Whether X is an array that is worth its own ways to be read."""
         return isinstance(self.design, DenseDesign) and self.design.array.nbytes <= MAX_COPY_BYTES
 
     @cached_property
-    def squares(self) -> DesignMatrix | None:
-        """The squares of a small X: they are summed with new weights every step."""
-        return DenseDesign(self.design.array**2) if self._is_small else None  # type: ignore[attr-defined]
-
-    @cached_property
-    def by_time(self) -> np.ndarray | None:
-        """Of a small X deviations from the means, rows in the order of compiled Cox."""
-        if not self._is_small or self.loss.compiled is None:
-            return None
-        X = self.design.array  # type: ignore[attr-defined]
-        return np.ascontiguousarray(X[self.loss.compiled.order] - X.mean(axis=0), dtype=np.float64)
+    def means(self) -> np.ndarray:
+        """The mean of every column of a small X."""
+        return np.asarray(self.design.array.mean(axis=0), dtype=np.float64)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -201,9 +195,12 @@ class Hessian:
         problem, h, design = self.problem, self.diagonal, self.problem.design
         if isinstance(problem.loss, Cox):
             return self._squares_of_cox(problem.loss)
-        if problem.squares is not None:
-            found = problem.squares.rmatmul(h[:, None].astype(design.dtype))
-            return np.asarray(found[:, 0], dtype=np.float64)
+        if problem.is_small:
+            assert isinstance(design, DenseDesign)
+            weights, total = h.astype(design.dtype), np.zeros(design.shape[1])
+            for rows in design.row_blocks():
+                total += weights[rows] @ np.square(design.array[rows])
+            return total
         if not h.sum() > 0.0:
             return zeros_like_entries(problem.native_open)
         means, variances = design.native_moments(h)
@@ -211,15 +208,18 @@ class Hessian:
 
     def _squares_of_cox(self, loss: Cox) -> Any:
         design: Any = self.problem.design
-        X = self.problem.by_time
         n_samples, n_features = design.shape
         if design.is_on_device and n_samples <= MAX_HESSIAN:
             H = loss.hessian_product(self.F, np.eye(n_samples)[:, None, :])[:, 0]
             return design.quadratic_forms(H).clip(0.0)
-        if X is not None and loss.compiled is not None:
-            here = CompiledExpansion(loss, self.F)
-            if np.isfinite(here.value):
-                return here.squares(X)
+        if self.problem.is_small and loss.compiled is not None:
+            here, means = CompiledExpansion(loss, self.F), self.problem.means
+            if np.isfinite(here.value):  # a few columns at a time, in the order of the loss
+                X, order, found = design.array, loss.compiled.order, np.empty(n_features)
+                for some in slices(n_features, COX_COLUMNS):
+                    block = np.subtract(X[order, some], means[some], order="C")
+                    found[some] = here.squares(block)
+                return found
         step = max(1, MAX_COPY_BYTES // (8 * n_samples))
         places = (np.arange(at, min(at + step, n_features)) for at in range(0, n_features, step))
         blocks = (design.dense_columns(some).astype(float) for some in places)

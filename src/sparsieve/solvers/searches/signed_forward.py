@@ -109,6 +109,8 @@ class SignedExchange:
 
     Parameters
     ----------
+    n_steps : int
+        Length of the path where none is given to start from.
     signs : ndarray of shape (n_features,)
         1 and -1 prescribe the sign of a coefficient, 0 does not.
     n_swaps : int
@@ -116,13 +118,19 @@ class SignedExchange:
         nothing helps.
     """
 
+    n_steps: int
     signs: np.ndarray
-    n_swaps: int
+    n_swaps: int = 1
 
     def solve(
-        self, problem: LeastSquares, start: Result[ForwardPath], callback: Callback | None = None
+        self,
+        problem: LeastSquares,
+        start: Result[ForwardPath] | None = None,
+        callback: Callback | None = None,
     ) -> Result[ExchangedSupports]:
         """The best support of every size up to that of the path ``start``."""
+        if start is None:
+            start = SignedForward(self.n_steps, self.signs).solve(problem)
         with own_passes(problem.design):
             here, path = _Search(problem, self.signs), start.solution.path
             supports, values = [path.supports[0]], [problem.power]
