@@ -29,7 +29,6 @@ from pathlib import Path
 from benchmarks.common import DATA, load
 
 import numpy as np  # isort: skip
-from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.datasets import load_digits
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
@@ -124,6 +123,8 @@ def _is_classes(y) -> bool:
 
 def boosted(y, **how):
     """The boosted trees of LightGBM for a target."""
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
     kind = LGBMClassifier if _is_classes(y) else LGBMRegressor
     given = {"num_leaves": 15, "importance_type": "gain", "n_jobs": 1, "verbose": -1}
     return kind(**{**given, "random_state": 0, **how})
@@ -293,7 +294,9 @@ def print_table(path: str) -> None:
     """Means over designs, and over data sets, for every method."""
     with Path(path).open(newline="") as file:
         rows = list(csv.DictReader(file))
-    print("method,designs: 5,10,found (%),sets: 5,10,seconds: median,most")
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    kinds = "designs: 5 features", "10", "true ones found (%)", "data sets: 5 features", "10"
+    table.writerow(("method", *kinds, "CPU seconds, median", "most"))
     for method in METHODS:
         own = [row for row in rows if row["method"] == method]
         cells: list[str] = []
@@ -304,7 +307,7 @@ def print_table(path: str) -> None:
             if part and part[0]["found"]:
                 cells.append(f"{100 * _mean('found', part):.0f}")
         seconds = [float(row["seconds"]) for row in own]
-        print(f"{method},{','.join(cells)},{np.median(seconds):.2f},{max(seconds):.1f}")
+        table.writerow((method, *cells, f"{np.median(seconds):.2f}", f"{max(seconds):.1f}"))
 
 
 if __name__ == "__main__":

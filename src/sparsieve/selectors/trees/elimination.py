@@ -9,10 +9,10 @@ import numpy as np
 
 from .products import Products
 
-COARSE = 0.45  # share of the features that stays in a round
+COARSE = 0.58  # share of the features that stays in a round
 FINE = 0.7  # the same near the end
 LATE = 20  # from this number on rounds are finer, and fits are repeated where they vary
-ONE_BY_ONE = 6  # from this number on one feature leaves in a round
+ONE_BY_ONE = 10  # from this number on one feature leaves in a round
 MANY = 500  # columns above which a tree sees fewer of them
 
 # Gain of every column that is given by place, then of every product that is given by place.

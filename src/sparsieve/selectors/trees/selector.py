@@ -32,8 +32,8 @@ class BoostedTreesSelector(BaseSelector):
     thresholds and features that matter only together.
 
     Every round boosts the histogram trees of scikit-learn on the features that are left, and drops
-    those whose splits gain least: first those without a split and up to 55 % at a time, from
-    twenty on 30 % by two fits, and from six on one at a time. Elimination continues to the last
+    those whose splits gain least: first those without a split and up to 42 % at a time, from
+    twenty on 30 % by two fits, and from ten on one at a time. Elimination continues to the last
     feature, so one fit ranks all features, and ``at(k)`` gives the features that stopping at k
     would have kept.
 
