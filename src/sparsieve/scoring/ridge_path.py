@@ -48,6 +48,9 @@ class SizedRidge(Savable, Ridge):
     array([0.667, 0.333])
     """
 
+    coef_: np.ndarray
+    intercept_: Any
+
     def __init__(self, nonnegative: bool = False) -> None:
         super().__init__()
         self.nonnegative = nonnegative

@@ -64,6 +64,7 @@ class SoftmaxRegression(Savable, LogisticRegression):
     array([0, 1, 2])
     """
 
+    classes_: np.ndarray
     coef_: np.ndarray
     intercept_: np.ndarray
 
