@@ -6,19 +6,14 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
-from scipy import sparse
 
 Floats = Annotated[np.ndarray, np.floating]
 Ints = Annotated[np.ndarray, np.signedinteger]
 Bools = Annotated[np.ndarray, np.bool_]
 Labels = Annotated[np.ndarray, np.generic]  # text as well
-if TYPE_CHECKING:
-    SparseFloats: TypeAlias = Any  # SciPy has no annotations
-else:
-    SparseFloats = Annotated[sparse.sparray, np.floating] | Annotated[sparse.spmatrix, np.floating]
 Value = TypeVar("Value")
 Maybe = Annotated[Value, None]  # an attribute that not every fit sets
 

@@ -20,7 +20,6 @@ from typing import Any, TextIO
 
 import typer
 
-from ..._checks import warning_sentences
 from ..._text import visible
 
 # Typer brings its own copy of click or uses the installed one, depending on its version; these
@@ -212,6 +211,8 @@ def in_lines(sentence: str, stream: TextIO) -> str:
 @contextmanager
 def collect_warnings() -> Iterator[list[str]]:
     """What users are warned of inside, as sentences; warnings for developers are left out."""
+    from ..._checks import warning_sentences
+
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

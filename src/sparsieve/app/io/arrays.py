@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..._checks import format_names
 from ...memory import machine_memory
-from ...validation.containers import check_sparse
 from .errors import (
     DataError,
     check_fits,
@@ -229,6 +227,10 @@ def mat_arrays(path: Path, wanted: Iterable[str]) -> tuple[dict[str, Any], list[
     SciPy's reader can take the whole process down on damaged files, so it runs in another one,
     with limits on time and memory.
     """
+    from scipy import sparse
+
+    from ...validation.containers import check_sparse
+
     wanted, failure = list(dict.fromkeys(wanted)), f"{path.name} is not a readable .mat file"
     seconds = _SECONDS + path.stat().st_size // 1_000_000
     with tempfile.TemporaryDirectory() as folder:

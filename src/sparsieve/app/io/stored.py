@@ -19,7 +19,6 @@ from ..._checks import suggestion
 from ..._files import replacing
 from ..._imports import require
 from ...memory import LOAD_SHARE, explicit_limit
-from ...validation.columns import in_memory
 from .arrays import NAMES, as_real, asked_arrays, check_length, drop_features
 from .binary import ZarrArrays, arrow_values, check_attributes, check_sizes, refuse_external_files
 from .errors import (
@@ -71,6 +70,8 @@ def annotated_contents(X: Any, obs: Any, var_names: Any, roles: Roles, owner: st
 
 def _parts(path: Path, layer: str | None) -> tuple[Any, Any, Any]:
     """obs, the names of the variables and the matrix; all else stays in the file."""
+    from ...validation.columns import in_memory
+
     anndata = require("anndata", extra="data", purpose="read .h5ad files")
     with explain_failure(f"{path.name} is not a readable .h5ad file"):
         h5py, read = import_module("h5py"), import_module("anndata.io").read_elem

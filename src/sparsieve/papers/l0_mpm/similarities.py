@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..._checks import check_choice, check_integer, check_real
-from ..._saved import Floats, Ints, Maybe, SparseFloats
+from ..._saved import Floats, Ints, Maybe
 from ...design import SparseDesign
 from ...selectors.base import TrainingData
 from ...selectors.margins import MarginPredictions
@@ -81,7 +81,7 @@ class SimilarityMargins(MarginPredictions):
     kernel: str | None
     gamma: float | str
     support_: Maybe[Annotated[Ints, "vectors"]]
-    support_vectors_: Maybe[Annotated[Floats | SparseFloats, "vectors", "features"]]
+    support_vectors_: Maybe[Annotated[Any, "vectors", "features"]]  # sparse where X is
     dual_coef_: Maybe[Annotated[Floats, "outputs", "vectors"]]
     worst_case_accuracy_: Maybe[float]
     _gamma: Maybe[float]
