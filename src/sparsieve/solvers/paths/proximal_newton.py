@@ -14,7 +14,7 @@ import numpy as np
 
 from ..losses.expansion import Expansion, usual_length
 from .free import settle
-from .quadratic_model import block_norms, block_spectra, judge, minimise, ranges
+from .quadratic_model import block_norms, block_spectra, minimise, ranges
 
 # Of the relative gap on the working set: how well the quadratic model of one step is solved.
 MODEL_SHARE = 0.03
@@ -180,6 +180,8 @@ def proximal_newton(
         the least loss.
     hessian : ModelHessian, which may be of other predictors.
     """
+    from ._quadratic_kernels import judge
+
     n_free = int(starts[1]) if weights[0] == 0.0 else 0
     norms, strengths, wanted = np.empty_like(weights), np.empty_like(weights), weights == 0.0
     W, here = point.W, kind(loss, point.F)
