@@ -107,11 +107,16 @@ class Pace:
     def __init__(
         self, owner: str, total: int, name: str, advice: str = "", *, verbose: int = 0
     ) -> None:
-        self.owner, self.total, self.name = owner, total, name
-        self.advice, self.verbose = advice, verbose
-        self.number = self.n_failed = 0
-        self.start, self.first = _clock.clock(), 0.0
-        self.is_known = bool(verbose)
+        self.owner: str = owner
+        self.total: int = total
+        self.name: str = name
+        self.advice: str = advice
+        self.verbose: int = verbose
+        self.number: int = 0
+        self.n_failed: int = 0
+        self.start: float = _clock.clock()
+        self.first: float = 0.0
+        self.is_known: bool = bool(verbose)
 
     def follow(self, results: Iterable[Any]) -> Iterator[Any]:
         """The same results as they come; each is a step."""

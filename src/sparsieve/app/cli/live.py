@@ -18,10 +18,13 @@ class Stage:
     """What is under way, how far it is, and when that was said last."""
 
     def __init__(self, message: str = "", unit: str = "") -> None:
-        self.message, self.unit = message, unit
-        self.begun = self.start = self.said = _clock.clock()
+        self.message: str = message
+        self.unit: str = unit
+        self.begun: float = _clock.clock()
+        self.start: float = self.begun
+        self.said: float = self.begun
         self.at: Any = None
-        self.before = 0  # steps done when the clock of the steps was started
+        self.before: int = 0  # steps done when the clock of the steps was started
 
     def advance(self, unit: str, now: Any) -> None:
         """So many of these, such as folds, are done."""

@@ -129,12 +129,14 @@ class Fits:
         judge: Judge,
         scores: Mapping[str, Score],
     ) -> None:
-        self.data, self.methods, self.splits = data, methods, splits
-        self.ks = ks
+        self.data: ComparisonData = data
+        self.methods: dict[str, BaseSelector] = methods
+        self.splits: list[Fold] = splits
+        self.ks: list[int] = ks
         metrics = list(scores.values())
         self.how: dict[str, Any] = {"task": data.task, "metrics": metrics, **judge.how}
         weights = data.sample_weight
-        self.score_params = {} if weights is None else {"sample_weight": weights}
+        self.score_params: dict[str, Any] = {} if weights is None else {"sample_weight": weights}
         self.path: dict[str, Any] = {}
         if judge.how.get("dense"):  # the usual model, at all numbers in one go
             made = default_scoring(judge.estimator, data.target, splits, metrics)
@@ -143,12 +145,12 @@ class Fits:
             self.path = {}
         self.how["calibrate"] = data.task == "classification" and len(ks) > 1
         self.failed: dict[str, str] = {}
-        self.stopped = ""  # what an interrupt left, as a sentence
+        self.stopped: str = ""  # what an interrupt left, as a sentence
         self.model_params: dict[str, Any] = weight_arguments(judge.estimator, data.sample_weight)
 
     def run(
         self, n_jobs: int | None, on_progress: Callable[[Progress], None] | None
-    ) -> dict[str, list]:
+    ) -> dict[str, list[Any]]:
         """The fits by method: on every split in order, then on all samples."""
         total = len(self.methods) * (len(self.splits) + 1)
         done: dict[str, dict[int, Any]] = {name: {} for name in self.methods}

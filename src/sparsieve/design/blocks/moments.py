@@ -221,7 +221,13 @@ def with_target(
     return squares, cross[:-1].T, cross[-1]
 
 
-def gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray | None = None):
+def gram_columns(
+    centre: np.ndarray | None,
+    scale: np.ndarray,
+    index: np.ndarray,
+    block: DesignMatrix,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
     """Z'Z of these columns."""
     own = np.empty((block.shape[0], len(index)))
     shift = None if centre is None else centre[index]
@@ -230,7 +236,13 @@ def gram_columns(centre, scale, index, block: DesignMatrix, weights: np.ndarray 
     return _products(centre, scale, own, block, weights)
 
 
-def normal_products(centre, scale, V, block: DesignMatrix, weights: np.ndarray | None = None):
+def normal_products(
+    centre: np.ndarray | None,
+    scale: np.ndarray,
+    V: np.ndarray,
+    block: DesignMatrix,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
     """Z'Z V."""
     image = np.zeros((block.shape[0], V.shape[1]))
     for rows, columns, Z in _tiles(centre, scale, block, weights):

@@ -29,8 +29,11 @@ class Trees:
         weights: np.ndarray | None,
         rng: np.random.Generator,
     ) -> None:
-        self.table, self.target, self.weights, self.rng = table, target, weights, rng
-        self.whole = table
+        self.table: CodedColumns = table
+        self.target: Target = target
+        self.weights: np.ndarray | None = weights
+        self.rng: np.random.Generator = rng
+        self.whole: CodedColumns = table
         self._last: tuple[np.ndarray, Any] | None = None
         self._start: np.ndarray | None = None
 
@@ -93,8 +96,11 @@ class GuestTrees:
         weights: np.ndarray | None,
         rng: np.random.Generator,
     ) -> None:
-        self.estimator, self.X, self.weights, self.rng = estimator, X, weights, rng
-        self.y = _plain(estimator, target)
+        self.estimator: Any = estimator
+        self.X: np.ndarray = X
+        self.weights: np.ndarray | None = weights
+        self.rng: np.random.Generator = rng
+        self.y: np.ndarray = _plain(estimator, target)
         self.others: np.ndarray = np.empty((len(X), 0))
         self._has_seed = "random_state" in estimator.get_params(deep=False)
 
