@@ -50,7 +50,8 @@ def test_time_is_limited_and_the_selector_unchanged(clock):
     X, y = load_wine(return_X_y=True)
     selector = FisherSelector(2).fit(X, y)
     before = selector.scores_.copy()
-    assert permutation_null(selector, X, pd.Series(y), max_seconds=2.5).n_repeats == 3
+    # The limit looks at the clock once, and so does who tells how far it is.
+    assert permutation_null(selector, X, pd.Series(y), max_seconds=6.5).n_repeats == 3
     np.testing.assert_array_equal(selector.scores_, before)
 
 

@@ -145,7 +145,7 @@ def test_an_interrupt_before_anything_was_found_prints_nothing(sparsieve, hard, 
 
     for where in (
         "l20_exact.GreedySearch.supports",
-        "proof.BoundSearch",
+        "l20_exact.BoundSearch",
         "l20_exact.BestSubsetSearch",
     ):
         with monkeypatch.context() as patched:
