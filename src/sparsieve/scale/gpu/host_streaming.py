@@ -115,6 +115,8 @@ class _Lane:
         self.stream = torch.cuda.Stream(device)
         self.pinned = [torch.empty(size, dtype=tensor.dtype, pin_memory=True) for _ in range(2)]
         self.there = [torch.empty(size, dtype=tensor.dtype, device=device) for _ in range(2)]
+        # Their memory may be that of arrays which work given to the device before still reads.
+        self.stream.wait_stream(torch.cuda.current_stream(device))
         self.sent = [torch.cuda.Event() for _ in range(2)]
         self.done = [torch.cuda.Event() for _ in range(2)]
 
