@@ -63,6 +63,8 @@ def desk(tmp_path, monkeypatch):
     X, y = X.iloc[keep].reset_index(drop=True), y.iloc[keep].reset_index(drop=True)
     table = X.assign(diagnosis=np.where(y == 1, "benign", "malignant"))
     table.to_csv(tmp_path / "expression.csv", index=False)
+    table.rename(columns={"diagnosis": "ill"}).to_csv(tmp_path / "table.csv", index=False)
+    X[:5].to_csv(tmp_path / "new.csv", index=False)
     # The messy ones of the guide on preprocessing.
     ids, patients = [f"s{i}" for i in range(80)], np.arange(80) // 2
     messy = table.assign(sex=np.where(patients % 3, "f", "m"), patient=patients)

@@ -33,6 +33,10 @@ def compile_ahead() -> Path | None:
     folder : pathlib.Path or None
         The folder that holds all of them; None where no folder can be written to.
 
+    See Also
+    --------
+    sparsieve.select : Compiles what it needs, once, where nothing was compiled ahead.
+
     Examples
     --------
     >>> from sparsieve.compile import compile_ahead
@@ -104,6 +108,7 @@ def _calls(dtype: np.dtype) -> Iterator[Callable[[], object]]:
     yield lambda: _curvatures(times, X)
     yield lambda: scoring.concordance_index(times, X[:, 0])
     yield lambda: _passes(X)
+    yield lambda: _many_weights(X)
     one = np.ones(X.shape[1], dtype)
     for out in (np.empty((len(X), 14), dtype), np.empty((len(X), 14))):
         units = np.ones(len(one), out.dtype)
@@ -119,6 +124,17 @@ def _curvatures(times: np.ndarray, X: np.ndarray) -> None:
     F = np.zeros((len(X), 1))
     loss.hessian_product(F, columns[:, :1])
     loss.quadratic_forms(F, columns)
+    late = np.where(np.arange(len(X)) % 3 == 0, times["time"] - 0.5, 0.0)
+    Cox(Survival(times["time"], times["event"], late)).dual_value(F, 0.5)
+
+
+def _many_weights(X: np.ndarray) -> None:
+    """Kernel weights of more kernels than samples."""
+    from .papers.l0_mkl.kernel_weights import solve_weights
+
+    P = np.ascontiguousarray(X[:4].T, dtype=np.float64)
+    one = np.ones(P.shape[1])
+    solve_weights(P, np.full(len(P), 1e-3), 1.0, one, one, np.full(len(P), 0.5), 0.0, 1e-3)
 
 
 def _passes(X: np.ndarray) -> None:

@@ -112,7 +112,7 @@ def _censoring_survival(y: Survival, times: np.ndarray) -> np.ndarray:
 
 
 def martingale_residuals(y: Any) -> np.ndarray:
-    """Residuals of the model without features: events that happened less those expected.
+    """Subtract from the events that happened those expected by the model without features.
 
     A plain regression on them is the cheap way to rank features for survival times: their
     product with a column of X is the score statistic of the Cox model (with Breslow's ties).
@@ -126,6 +126,10 @@ def martingale_residuals(y: Any) -> np.ndarray:
     -------
     residuals : ndarray of shape (n_samples,)
         Their sum is 0; the largest are those of early events.
+
+    See Also
+    --------
+    sparsieve.scoring.concordance_index : How well a risk orders the samples.
 
     Examples
     --------

@@ -93,6 +93,8 @@ class SelectedFeatures(Predicting, Calibrating, Shown):
         The score of that check.
     fit_seconds : float
         How long the fit took.
+    relation : RelationFound or None
+        How features by lines and by trees compare on held-out samples, where both were asked.
     null : PermutationNull or None
         What scores noise reaches, where ``permutations`` were asked for.
     certificate : Certificate or None

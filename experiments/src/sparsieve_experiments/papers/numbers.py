@@ -185,6 +185,7 @@ def published(table: str) -> list[dict]:
     Returns
     -------
     rows : list of dict
+        One per printed number.
 
     See Also
     --------

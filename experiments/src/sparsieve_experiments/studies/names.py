@@ -82,7 +82,7 @@ class AllFeatures(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "all" or None, default=None
+    n_features_to_select, max_correlation, always_keep, never_keep : default=None
         Taken so that it can stand where a selector does; all features are kept.
 
     See Also

@@ -44,8 +44,13 @@ for _own in (select, predict, compare, diagnose, methods, datasets, demo):
     app.command(epilog=_EPILOGS.get(_own))(_own)
 # Commands of other packages: functions, or applications with commands of their own.
 _others = sorted(entry_points(group="sparsieve.commands"), key=lambda entry: entry.name)
+_broken: dict[str, ImportError] = {}  # left out, so that the others still work
 for _entry in _others:
-    _command = _entry.load()
+    try:
+        _command = _entry.load()
+    except ImportError as _error:
+        _broken[_entry.name] = _error
+        continue
     if isinstance(_command, typer.Typer):
         app.add_typer(_command, name=_entry.name, cls=ReadableGroup)
         for _registered in _command.registered_commands:
@@ -83,6 +88,13 @@ def run(arguments: Sequence[str]) -> int:
         print(
             f"sparsieve {arguments[0]} is a command of sparsieve-experiments, which is not "
             "installed; in a checkout: pip install ./experiments",
+            file=sys.stderr,
+        )
+        return int(ExitCode.BAD_USAGE)
+    if arguments and arguments[0] in _broken:
+        print(
+            f"sparsieve {arguments[0]} cannot be imported ({_broken[arguments[0]]}); install the "
+            "package that brings it anew",
             file=sys.stderr,
         )
         return int(ExitCode.BAD_USAGE)

@@ -56,8 +56,9 @@ class Comparison:
     Attributes
     ----------
     k : int
-        The number of features at which methods are compared, chosen by ``rule``; ``how_chosen``
-        says how, in words.
+        The number of features at which methods are compared, chosen by ``rule``.
+    how_chosen : str
+        How it was chosen, in words.
     ks : list of int
         All numbers that were scored.
     methods : dict of str to MethodResult

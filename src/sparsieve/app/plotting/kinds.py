@@ -307,6 +307,11 @@ def plot(
     Returns
     -------
     display : ChartDisplay
+        The figure, its axes and what was drawn.
+
+    See Also
+    --------
+    sparsieve.SelectedFeatures.plot : The same for what ``select`` returns.
 
     Examples
     --------
