@@ -43,3 +43,18 @@ def test_an_operator_that_is_not_positive_or_not_a_number_ends_it(rng):
         assert not x.any()
     bad = conjugate_gradients(lambda v: v, np.full(3, np.nan), lambda r: r, max_steps=10**9)
     assert bad.shape == (3,)
+
+
+def test_knows_products_with_the_inverse_of_the_preconditioner(rng):
+    A = rng.standard_normal((12, 12))
+    own, coupling = np.diag(rng.uniform(1.0, 5.0, 12)), 0.02 * (A + A.T)
+    target = rng.standard_normal((12, 2))
+    found = conjugate_gradients(
+        lambda V: coupling @ V,
+        target,
+        lambda V: np.linalg.solve(own, V),
+        tol=1e-12,
+        max_steps=100,
+        on_top=True,
+    )
+    np.testing.assert_allclose(found, np.linalg.solve(own + coupling, target), atol=1e-10)

@@ -5,7 +5,7 @@
 ``exclusive_lasso.ExclusiveLassoSelector``
     ||Y - XW||^2 + beta sum_j ||w_j||_1^2 alone. Where features outnumber samples it is solved by
     ``dual_newton.ProximalDualNewton``: the proximal point algorithm with semismooth Newton steps in
-    the dual, preconditioned by the mean of the outputs' matrices. Certificate: the duality gap.
+    the dual, preconditioned by ``dual_preconditioner``. Certificate: the duality gap.
 ``published.ExclusiveALM``
     The paper's algorithm, solver="published": an augmented Lagrangian; the duality gap is reported.
 """

@@ -12,8 +12,8 @@ through its dual, a smooth concave function of the n_samples x n_outputs residua
 The proximal map is piecewise linear, so Newton's method applies; its matrix I + 2 sigma X J X' has
 the size of R. J keeps the nonzero entries of a row, less 2q/(1+2qm) s s' with q = sigma beta, m
 their number and s their signs. The equations are solved by conjugate gradients, preconditioned by
-the mean of the outputs' matrices. sigma grows, which makes the outer iteration converge
-superlinearly.
+a matrix per output or, while most entries are nonzero, a common one. sigma grows, which makes the
+outer iteration converge superlinearly.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from ...design import DesignMatrix, in_double
 from ...penalties import require, row_norms
 from ...solvers.base import Callback, Event, LeastSquares, Result, Rows, relative
 from ...solvers.engines.conjugate_gradients import conjugate_gradients
+from .dual_preconditioner import CommonMatrix, OwnMatrix, products_for_factor
 
 # sigma starts at this multiple of 1 / (2 ||X||^2), a gradient step; it grows as long as the
 # subproblems take few Newton steps, and shrinks when one takes too many.
@@ -41,10 +42,8 @@ MAX_NEWTON = 8
 # was found at once: then the proximal points converge fast by themselves.
 OVER_RELAXATION = 1.6
 CG_FORCING_TERM, CG_MAX_ITER = 0.1, 200
-BLOCK = 4096  # columns as dense numbers at a time
-# The mean of the outputs' matrices is built anew where shares of its features, which sum to one,
-# have changed by more than this.
-REBUILD_SHARE = 0.5
+# While most entries are nonzero the outputs share a preconditioner; it takes about so many steps.
+COMMON_CG_STEPS = 10
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,9 @@ class ProximalDualNewton:
         trace: list[float] = []
         n_steps = 0
         centre = W
-        common = MeanMatrix(design)
+        own, common = [OwnMatrix(design) for _ in range(Y.shape[1])], CommonMatrix(design)
         while True:
-            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma, common)
+            subproblem = _Subproblem(design, Y, penalty, beta, centre, sigma, own, common)
             point, steps = _maximise(subproblem, dual, correlations, self.max_iter - n_steps)
             n_steps += max(1, steps)
             W, R, dual = point.W, Y - point.fitted, point.R
@@ -135,7 +134,8 @@ class _Subproblem:
     beta: float
     centre: np.ndarray
     sigma: float
-    common: MeanMatrix
+    own: list[OwnMatrix]
+    common: CommonMatrix
     factor: np.ndarray | None = None  # of the common matrix
 
     def evaluate(self, R, correlations) -> _Point:
@@ -151,10 +151,31 @@ class _Subproblem:
     def newton(self, point: _Point):
         """Solve (I + 2 sigma X J X') step = residual, roughly."""
         signs = np.sign(point.W)
-        counts = np.count_nonzero(signs, axis=1)
-        # The multiple of s s' that 2 sigma J lacks in every row.
+        dense = self._is_dense(np.count_nonzero(signs, axis=0))
+        apply, precondition = self._mean_preconditioner(signs) if dense else self._per_output(signs)
+        return conjugate_gradients(
+            apply,
+            point.residual(self.Y),
+            precondition,
+            tol=CG_FORCING_TERM,
+            max_steps=CG_MAX_ITER,
+            on_top=not dense,
+        )
+
+    def _is_dense(self, used: np.ndarray) -> bool:
+        """Whether a matrix per output costs more than a common one and the steps it needs."""
+        n, d = self.design.shape
+        own = products_for_factor(n, used).sum()
+        return bool(own > (d + n / 3.0) * n**2 + COMMON_CG_STEPS * 4.0 * n * d * len(used))
+
+    def _strengths(self, counts: np.ndarray) -> np.ndarray:
+        """The multiple of s s' that 2 sigma J lacks in a row with so many entries."""
         q = self.sigma * self.beta
-        strengths = 4.0 * self.sigma * q / (1.0 + 2.0 * q * counts)
+        return 4.0 * self.sigma * q / (1.0 + 2.0 * q * counts)
+
+    def _mean_preconditioner(self, signs):
+        """Products with X, preconditioned by the mean of the outputs' matrices."""
+        strengths = self._strengths(np.count_nonzero(signs, axis=1))
         if self.factor is None:  # good enough for all Newton steps of the subproblem
             weights = (2.0 * self.sigma - strengths) * np.abs(signs).mean(axis=1)
             self.factor = self.common.factor(weights)
@@ -164,13 +185,38 @@ class _Subproblem:
             T = 2.0 * self.sigma * T - strengths[:, None] * T.sum(axis=1, keepdims=True)
             return V + self.design.matmul(signs * T)
 
-        return conjugate_gradients(
-            apply,
-            point.residual(self.Y),
-            lambda V: lapack.dpotrs(self.factor, V, lower=1)[0],
-            tol=CG_FORCING_TERM,
-            max_steps=CG_MAX_ITER,
-        )
+        return apply, lambda V: lapack.dpotrs(self.factor, V, lower=1)[0]
+
+    def _per_output(self, signs):
+        """What couples the outputs, and a matrix for every output without it.
+
+        That matrix treats all features of several outputs as if they had two; only such features
+        need their columns in the coupling, and they are few where beta is large.
+        """
+        counts = np.count_nonzero(signs, axis=1)
+        weights = 2.0 * self.sigma - self._strengths(np.array([1, 2]))
+        solvers = [
+            own.solver(
+                np.flatnonzero((column != 0) & (counts == 1)),
+                np.flatnonzero((column != 0) & (counts > 1)),
+                weights,
+            )
+            for own, column in zip(self.own, signs.T, strict=True)
+        ]
+        tied = np.flatnonzero(counts > 1)
+        design, signs = self.design.columns(tied), signs[tied]
+        strengths = self._strengths(counts[tied])[:, None]
+        rest = 2.0 * self.sigma - weights[1]
+
+        def couple(V):
+            T = signs * design.rmatmul(V)
+            T = rest * T - strengths * T.sum(axis=1, keepdims=True)
+            return design.matmul(signs * T)
+
+        def precondition(V):
+            return np.stack([solve(v) for solve, v in zip(solvers, V.T, strict=True)], axis=1)
+
+        return couple, precondition
 
 
 def _maximise(subproblem: _Subproblem, R, correlations, max_steps: int):
@@ -201,38 +247,3 @@ def _maximise(subproblem: _Subproblem, R, correlations, max_steps: int):
             length *= 0.5
         point = trial
     return point, step
-
-
-class MeanMatrix:
-    """Roughly I + X D X' for weights in D that change by little but a factor.
-
-    Kept from one proximal step to the next: building it anew took 1.9 times as long on 2,000 texts.
-    """
-
-    def __init__(self, design: DesignMatrix):
-        self.design = design
-        self.norms: np.ndarray = design.column_sq_norms()
-        self.shares: np.ndarray = np.zeros(design.shape[1])
-        self.matrix: np.ndarray | None = None
-
-    def factor(self, weights: np.ndarray) -> np.ndarray:
-        """Its Cholesky factor, a lower triangle."""
-        shares = weights * self.norms
-        total = float(shares.sum())
-        shares /= total if total > 0 else 1.0
-        if self.matrix is None or np.abs(shares - self.shares).sum() > REBUILD_SHARE:
-            used = np.flatnonzero(shares)
-            self.matrix, self.shares = self._outer_products(used, weights[used] / total), shares
-        matrix = total * self.matrix
-        matrix[np.diag_indices_from(matrix)] += 1.0
-        return lapack.dpotrf(matrix, lower=1, overwrite_a=1)[0]
-
-    def _outer_products(self, features: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The lower triangle of the sum of weight_j x_j x_j' over features, some at a time."""
-        n_samples = self.design.shape[0]
-        matrix = np.zeros((n_samples, n_samples), order="F")
-        for first in range(0, len(features), BLOCK):
-            block = slice(first, first + BLOCK)
-            columns = self.design.dense_columns(features[block]) * np.sqrt(weights[block])
-            blas.dsyrk(1.0, columns, beta=1.0, c=matrix, lower=1, overwrite_c=1)
-        return matrix

@@ -18,6 +18,7 @@ def conjugate_gradients(
     tol: float = 0.0,
     limit: np.ndarray | None = None,
     start: np.ndarray | None = None,
+    on_top: bool = False,
 ) -> np.ndarray:
     """Solve ``apply(x) = target`` for a symmetric positive definite operator, roughly.
 
@@ -36,6 +37,9 @@ def conjugate_gradients(
         Enough when no entry of the residual is larger in magnitude than its entry here.
     start : ndarray or None
         Where to begin; None is zero.
+    on_top : bool
+        Whether the operator is ``apply`` on top of exactly the inverse of ``precondition``: then
+        products with that inverse are known from the residuals. Only from zero.
 
     Returns
     -------
@@ -48,12 +52,12 @@ def conjugate_gradients(
     else:
         x, residual = start.copy(), target - apply(start)
     z = precondition(residual)
-    direction = z.copy()
+    direction, inverted = z.copy(), residual.copy()
     rho = first = float(np.vdot(residual, z))
     for _ in range(max_steps):
         if rho <= tol**2 * first or (limit is not None and (np.abs(residual) <= limit).all()):
             break
-        image = apply(direction)
+        image = inverted + apply(direction) if on_top else apply(direction)
         curvature = float(np.vdot(direction, image))
         if not curvature > 0:
             break
@@ -64,4 +68,7 @@ def conjugate_gradients(
         rho, previous = float(np.vdot(residual, z)), rho
         direction *= rho / previous
         direction += z
+        if on_top:
+            inverted *= rho / previous
+            inverted += residual
     return x
